@@ -14,7 +14,7 @@
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
 # - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01.
-# - **Time:** <!-- time and points -->. Pause after each part.
+# - **Time:** <!-- time and points -->.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("weight_grad")` before you begin.
 # - **Out of scope:** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
@@ -95,8 +95,7 @@ check("weight_grad")
 # Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
 # last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written. This hook must return None or its argument, or backward fails. `torch.autograd.grad` returns gradients
-# and writes no `.grad`, so only the tensor hook runs.
+# as `.grad` is written. `torch.autograd.grad` returns gradients and writes no `.grad`, so only the tensor hook runs.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -131,8 +130,8 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # ### What a tensor hook may return
 #
 # A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
-# shape and dtype. Anything else raises an error. Below, `h.backward(start)` starts at `h`, as if
-# later operations had sent `start` to `h`:
+# shape and dtype. Anything else raises an error. Below, backward begins at `h`, as if later operations had sent the gradient
+# `[1, 10]` to `h`:
 
 # %%
 def backward_with(hook):
@@ -154,8 +153,8 @@ print("returns a number      ", backward_with(lambda grad: 0))
 # %% [markdown]
 # ### Never edit the gradient in place
 #
-# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else has this tensor? For `b + c` the gradients of `b` and
-# `c` are equal, so autograd hands *the same tensor* to both:
+# `grad.mul_(10)` writes into the tensor that PyTorch gave you. For `b + c` the gradients of `b` and `c` are equal, so autograd
+# hands *the same tensor* to both:
 
 # %%
 def siblings(hooked, hook):
@@ -338,8 +337,8 @@ for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# `AddmmBackward0` is `fc`: it gets the bias, the input and the transposed weight. Boxes with `View` in their names only change
-# shapes.
+# `AddmmBackward0` is the box of `fc`; in forward, `fc` takes the bias, the input and the transposed weight. Boxes with `View` in
+# their names only change shapes.
 #
 # Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook
 # has changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of
@@ -353,7 +352,7 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # 1. `freeze_bias(net)`: at the call, `net.fc.bias.grad` is None; after that, each `backward()` makes this `.grad` a tensor of
 #    zeros. Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
-#    Gradients of earlier tensors change accordingly, everything else stays.
+#    Gradients of earlier tensors change accordingly, everything else stays. All gradients are finite.
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_bias(net: nn.Module) -> None:
@@ -494,14 +493,16 @@ last_step = forward(embed, *pairs, torch.sqrt)
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in last_step.values()))
 
 # %% [markdown]
-# All values of forward were finite, so the error happened in *backward*, which does not keep the gradients in the middle. A
-# hook on each tensor counts the infinite and the NaN elements.
+# Forward was finite, so the error happened in *backward*, which does not keep the gradients in the middle.
+# **Write the line** that prints `name`, and how many elements of `grad` are infinite and NaN.
 
 # %%
+def count_bad(name, grad):
+    pass  # Your line here.
+
+
 for name, tensor in last_step.items():
-    tensor.register_hook(
-        lambda g, name=name: print(f"gradient of {name:10} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
-    )
+    tensor.register_hook(partial(count_bad, name))
 last_step["loss"].backward()
 
 closest = last_step["total"].argmin()
@@ -509,10 +510,12 @@ print("the smallest total:", last_step["total"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the cause is the operation between the
-# two, the square root: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes
-# the infinity on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0:
-# the result is NaN. Which cure helps such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
+# One line that does it: `print(name, grad.isinf().sum(), grad.isnan().sum())`.
+#
+# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the square root, between the two, is
+# the cause: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes the infinity
+# on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: the result is
+# NaN. Which cure helps, and leaves the gradient of a healthy pair (differences of 0.1) as it is?
 
 # %%
 def safe_root(total):
@@ -694,17 +697,16 @@ draw_curves(curves, title="Entropy of the second net")
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# ## Further 1: one branch, or all gradients together (30 minutes)
+# ## Further 1: one branch, or all gradients together (35 minutes)
 #
 # The core path ends here.
 #
 # ### One branch only
 #
-# To change the gradient from one use of `h` only, give this use its own tensor, as above, and put the hook on it.
-#
-# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read the digits of one scanner. It
-# should also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This
-# head's gradient, **reversed**, teaches the features to hide the scanner:
+# A hook on a clone changes the gradient from one use of `h` only, as the
+# [gradient reversal layer](https://arxiv.org/abs/1505.07818) does. A network learns to read the digits of one scanner. It should
+# also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This head's
+# gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
@@ -715,8 +717,8 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values, which nobody changes in place.
-# Results computed from it send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. You may assume that nobody changes this tensor in
+# place. Results computed from it send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back
 # unchanged gradients. Under `no_grad`, and for a tensor that needs no gradient, the function just returns the values.
 #
 # ```python
@@ -822,7 +824,7 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
 #
 # ### Exercise: Watch the total norm
 #
-# medium · 12 min · further
+# medium · 14 min · further
 #
 # Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass through the model adds one number to
 # the list (a Python number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were
@@ -858,7 +860,7 @@ check("multi_grad")
 # %%
 draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or []}, title="The norm up to the NaN")
 # %% [markdown]
-# No: nothing warned. The pair came in one step.
+# No: nothing warned.
 #
 # ## Further 2: when hooks run, and at which place (25 minutes)
 #
@@ -866,8 +868,8 @@ draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or
 #
 # A post-accumulate hook is called with the leaf itself, and can move a finished `.grad` elsewhere *at once*.
 #
-# A job for it: if the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits,
-# enough for *one* gradient. But `.grad` is a sum of many:
+# If the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits, enough for *one*
+# gradient. But `.grad` is a sum of many:
 
 # %%
 w = torch.zeros(1, dtype=torch.bfloat16, requires_grad=True)
@@ -953,7 +955,8 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into its input. This tensor is still the same Python object, but for autograd it is
-# the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get?
+# the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get? At
+# the end, `h` is a **view**: it shares the memory of another tensor, as a slice or a transpose does.
 
 # %%
 def change_after_registering(change, view=False):
@@ -1045,8 +1048,8 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 #
 # ### Counting memory
 #
-# A tensor's values lie in a piece of memory, its **storage**. Slices, transposes and `detach()` make *views*: new tensor objects
-# that share this memory. Compare the addresses that `untyped_storage().data_ptr()` returns:
+# A tensor's values lie in a piece of memory, its **storage**, which views and `detach()` share. Compare the addresses that
+# `untyped_storage().data_ptr()` returns:
 
 # %%
 weight = Parameter(torch.rand(2, 3))
@@ -1055,10 +1058,9 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
-# So the transposed weight that a linear layer saves costs nothing.
-#
-# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor itself
-# is among them, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# So the transposed weight that a linear layer saves costs nothing. One trap: a tensor holds its graph, and the graph holds pack,
+# pack's variables, and what pack returned. If the tensor itself is among them, **its memory is not freed** unless a backward
+# frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc

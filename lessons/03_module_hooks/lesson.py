@@ -14,7 +14,7 @@
 #
 # - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time:** <!-- time and points -->. Do the parts called *Further* one at a time.
+# - **Time:** <!-- time and points -->.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
 # - **Out of scope:** hooks for all modules at once, and `torch.compile`.
 
@@ -57,15 +57,17 @@ def digit_net():
     )
 
 
-def train(net):
+def train(net, forget_after=None):
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     losses = []
-    for pictures, labels in digit_batches():
+    for step, (pictures, labels) in enumerate(digit_batches()):
         loss = F.cross_entropy(net(pictures), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
+        if step == forget_after:
+            optimizer.state.clear()  # the momentum starts again from 0
     return losses
 
 
@@ -258,28 +260,26 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? This ReLU gets the
-# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (inputs above 0 for
-# at least one picture), and how many outputs are positive. In a second net, hooks clip gradients by value (lesson 02):
+# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (an input
+# lives if it is above 0 for a picture), and how many outputs are positive. A second net forgets its momentum after step 60:
 
 # %%
-watched, clipped, sizes, weights, positive = digit_net(), digit_net(), [], [], []
+watched, sizes, weights, positive = digit_net(), [], [], []
 watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight[:, (args[0] > 0).any(dim=0)].mean().item()))
 watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
 watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
-for parameter in clipped.parameters():
-    parameter.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
-train(watched)
-living = train(clipped)
+losses = train(watched)
 for step in (*range(58, 66), 99):
-    numbers = f"gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:<4.0%}"
-    print(f"step {step}: {numbers} clipped: loss {living[step]:.2f}")
+    numbers = f"gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:.0%}"
+    print(f"step {step}: loss {losses[step]:<5.3g} {numbers}")
+print("the first ReLU to die in the second net:", first_to_die(digit_net(), partial(train, forget_after=60)))
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These gradients push the
-# weights of the live inputs below 0. The inputs come from a ReLU, so none is negative: the lower these weights, the lower the
-# outputs. From step 64 on, no output is positive for any picture, and the ReLU sends back only zeros. **Momentum** keeps the old
-# direction: the weights fall on after the gradient has become 0. Without momentum, the same batch kills no ReLU. Clipping keeps the net alive, too. But why does the dead net not
-# recover with good batches?
+# In step 60 the gradient is 300 times as large as before. It moves the weights so far that good batches have a large loss, too,
+# and large gradients. These push the weights of the live inputs below 0, and **momentum** repeats each push, even when the
+# gradient is 0. The live inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From step 64
+# on, no output is positive for any picture, and the ReLU sends back only zeros. In a net that forgets its momentum, no ReLU
+# dies. But why does the dead net not recover with good batches?
 #
 # ## Hooks on the backward pass
 #
@@ -365,7 +365,7 @@ check("backward_answer")
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
-# This hook is number 10, before the backward of all modules inside. The next cell runs one layer three times. **Stop and
+# It is number 10, and runs before the backward of all modules inside. The next cell runs one layer three times. **Stop and
 # predict:** in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
@@ -399,12 +399,13 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 #
 # An argument passed by keyword is no input here: `grad_input` has no entry for it. The table also holds for a module that
 # contains the first layer.
-#
+
+# %% [markdown]
 # ## What a forward hook may return
 #
 # A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
-# `output = ...` only rebinds a local name: the caller does not notice. And a lambda returns the value of its expression: `watch` below
-# should only watch. All these hooks are on the second ReLU of the net that lives:
+# `output = ...` only rebinds a local name: the caller does not notice. `watch` below should only watch, but a lambda returns
+# the value of its expression, here a tuple. All these hooks are on the second ReLU of the net that lives:
 
 
 # %%
@@ -490,8 +491,6 @@ print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), 
 draw_curves(runs, title="Loss of a net with a bias 5 too low")
 
 # %% [markdown]
-# It learns. Without the hook, it guesses again.
-#
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
@@ -525,8 +524,8 @@ try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
 # A **gated** layer multiplies a value by a gate between 0 and 1. `Model` does that, too. Which gets more of the gradient on
-# average, the value or the gate? Gradients are positive or negative, so their mean says little. Divide both by their sum: these
-# shares can be averaged.
+# average, the value or the gate? Gradients are positive or negative, so their mean says little. Their shares of the sum can be
+# averaged.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -579,7 +578,7 @@ F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).ba
 #
 # ## Hook the output tensor
 #
-# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before you run the second cell.
+# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess first.
 
 # %%
 show_source(Block, TinyGPT)
@@ -609,7 +608,7 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. For a nested tuple, PyTorch does
+# A full backward hook gets tensors that the module returns directly, or directly in a plain **tuple**. For a nested tuple, PyTorch does
 # not even warn. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where
 # this fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
@@ -692,9 +691,7 @@ check("hook_lifecycle")
 # middle layer has changed, and the first one has not.
 #
 # Which gradient is in `grad_input`, and which one does he expect there? Why did the layer's own weight learn as before, and why
-# did the first layer not learn? Which other hook in the table changes the weight's gradient, but would still not help him?
-#
-# A person reads your answer; no check does.
+# did the first layer not learn? Which other kind of module hook changes the weight's gradient, but would still not help him?
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -720,10 +717,10 @@ check("hook_lifecycle")
 #
 # | part | it helps when | minutes |
 # | --- | --- | --- |
-# | a report of any model | you ask which layers are ill | 5 |
-# | what goes in, what goes back | you change what a module gets, or which part learns | 25 |
-# | layers that write in place | a backward hook raises an error, or is silent | 10 |
-# | old tutorials, old checkpoints | you read what was written for another version | 25 |
+# | a report of any model | you ask which layers are ill | 3 |
+# | what goes in, what goes back | you change what a module gets, or which part learns | 30 |
+# | layers that write in place | a backward hook raises an error, or is silent | 14 |
+# | old tutorials, old checkpoints | you read what was written for another version | 23 |
 #
 # In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function `compute_loss`
 # once. For each tensor that a module returns, the report has a row: the mean absolute values of the tensor and of its gradient.
@@ -743,7 +740,7 @@ layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 # detaches the head's output.
 #
 # The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
-# model, and use the copy in `layer_report` and in `compute_loss`. A deep copy keeps module hooks, but has no tensor hooks.
+# model, and use the copy in `layer_report` and in `compute_loss`.
 #
 # ## Further: what goes in, what goes back
 #
@@ -773,7 +770,7 @@ _ = adder(torch.ones(1), x2=torch.zeros(1))
 
 # %% [markdown]
 # ### Exercise: Scale one input
-# medium · 10 min · further
+# medium · 12 min · further
 #
 # How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and `x2`,
 # as `Add` does. After the call, the module works with `factor * x2`, whether the caller passes `x2` by position or by keyword. The
@@ -809,10 +806,16 @@ check("rescale_argument")
 # %% [markdown]
 # ### Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
-# runs after that, if an input needs a gradient. Other input tensors then have zeros in `grad_input`. A `None` stands for an input
-# that is no tensor, or for an output that the loss does not use. Keep each `None`: in a pre-hook, a tensor instead changes the
-# result:
+# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs, a full backward
+# hook after that, if an input needs a gradient. The entries then are:
+#
+# | | in `grad_output` | in `grad_input` |
+# | --- | --- | --- |
+# | a gradient | for an output that the loss uses | for an input that needs one |
+# | zeros | - | for any other tensor |
+# | `None` | for any other output | for what is no tensor |
+#
+# Keep each `None`: in a pre-hook, a tensor instead changes the result:
 
 
 # %%
@@ -837,7 +840,7 @@ for second in (None, torch.ones(1)):
 # - `stop_from_here(module)`: all of the module's own parameters get gradients of zero, and so do the earlier layers.
 #
 # Both return the handle: after `handle.remove()`, everything learns as before. Gradients that bypass the module, as in `x +
-# module(x)`, do not change.
+# module(x)`, do not change. All gradients are finite.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
@@ -895,7 +898,7 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# Again, hook the output tensor, **before** the next operation writes into the tensor. But a hook on a view may never run (lesson
+# Again, hook the output tensor, **before** the next operation writes into it. But a hook on a view may never run (lesson
 # 02), and a Linear layer with a bias returns a view for a batch of sequences:
 
 
@@ -913,7 +916,7 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
 # A clone is never a view, and a forward hook may return a clone.
 #
 # ### Exercise: Right before an in-place ReLU
-# medium · 10 min · further
+# medium · 12 min · further
 #
 # Write `output_gradients(layer)`: it returns a list. Each backward pass appends the gradient of the output before any in-place
 # change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward.
@@ -1003,17 +1006,17 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # %% [markdown]
 # ### State-dict hooks: read old checkpoints
 #
-# You rename a layer, and `load_state_dict` no longer reads old checkpoints. But hooks also run before and after
-# [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
+# You rename a layer, and `load_state_dict` no longer reads old checkpoints. Register a hook with
+# [`register_load_state_dict_pre_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_load_state_dict_pre_hook):
+# it runs before its module is loaded, and gets `module, state_dict, prefix, local_metadata, strict` and three lists,
+# `missing_keys, unexpected_keys, error_msgs`. It returns nothing, and changes its arguments in place:
 #
-# | register with | runs | the hook gets |
-# | --- | --- | --- |
-# | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
-# | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
+# - `prefix` is the module's name in the model, with a dot at its end. Keys of the module's own tensors start with it, and a
+#   child's hook gets no other keys.
+# - `state_dict` is a shallow copy of the caller's dict: put new tensors into it, and never write into the old ones.
+# - `strict` is `True` even if the caller passes `strict=False`.
 #
-# Both return nothing, and change their arguments in place. But `state_dict` is a shallow copy of the caller's dict, for a child only of the keys with its prefix: put new
-# tensors into it, and never write into the old ones. Keys of the module's own tensors start with `prefix`, the module's name in
-# the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook adds a buffer that old checkpoints lack:
+# This pre-hook adds a buffer that old checkpoints lack:
 
 
 # %%
@@ -1032,8 +1035,8 @@ def add_scale(module, state_dict, prefix, local_metadata, strict, *three_lists):
 
 old = {"fc.weight": torch.ones(1, 2), "fc.bias": torch.zeros(1)}
 print(Head().load_state_dict(old))
-inside = {f"parts.head.{name}": tensor for name, tensor in old.items()}
-whole = nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})})
+inside = {"body.weight": torch.ones(1, 1), **{f"head.{name}": tensor for name, tensor in old.items()}}
+whole = nn.ModuleDict({"body": nn.Linear(1, 1, bias=False), "head": Head()})
 print(whole.load_state_dict(inside, strict=False))
 
 # %% [markdown]
@@ -1075,14 +1078,14 @@ check("state_dict_hooks")
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
 # - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
 # - A full backward hook misses tensors in a dict, a list or a nested tuple. Hook the output tensor.
-# - A full backward hook changes what leaves the module. Only a full backward pre-hook reaches the module's own parameters.
+# - A full backward hook changes what leaves the module. A full backward pre-hook also reaches the module's own parameters.
 # - Use `with`, or keep the handle.
 #
 # ## Where to go on
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html) compares a net with
-#   and without batch norm, by hooks on output tensors.
-# - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
+#   and without batch norm.
+# - [Captum](https://captum.ai) says which inputs mattered.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.
 #

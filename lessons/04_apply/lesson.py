@@ -100,7 +100,8 @@ net = first_gradients(deep_net())
 print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# Almost nothing arrives at the early layers. The fault is in the initial weights of `nn.Linear`.
+# Almost nothing arrives at the early layers. The fault is in the initial weights of `nn.Linear`. To set them, `apply` needs a
+# function of yours. First see how `apply` calls a function, on a tree that is small enough to draw.
 #
 # ## The tree
 #
@@ -111,7 +112,7 @@ print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line
 show_source(Function_A, Layer_AB, Model)  # B subtracts W, C multiplies by W, and D divides by W
 
 # %% [markdown]
-# ## What apply is for
+# ## What apply does
 #
 # [`model.apply(fn)`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.apply) calls
 # `fn(module)` for **every** module of the tree, at any depth, the model itself included.
@@ -245,8 +246,8 @@ print(layer.W, "| still the same object:", layer.W is before)
 #
 # easy · 6 min
 #
-# Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all elements of `W` become 1, **for any
-# old value**. `W` can still be trained.
+# Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all elements of `W` become 1,
+# **whatever they were before**, NaN included. `W` can still be trained.
 #
 # Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check also uses other trees of
 # `Function_*`.
@@ -309,9 +310,10 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them. After the
-# exercise, you will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm
-# has one. A layer may have no bias, and a batch norm no weight: then the attribute is `None`.
+# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them.
+# After the exercise, you will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two
+# dimensions; the weight of a batch norm has one. A layer may have no bias, and a batch norm no weight: then the attribute is
+# `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -385,7 +387,8 @@ draw_gradient_flow(gradients, title="gradients of the first backward pass")
 # %% [markdown]
 # In PyTorch's net the last layers get a gradient, and still learn nothing: all pictures look alike to these layers. The net's
 # weights shrink the **differences** between pictures. The biases are the same for every picture, and keep the size up. In your
-# net all layers get gradients, all equally small, but far above Adam's `eps`: Adam can rescale them.
+# net all layers get gradients, all equally small. Adam divides each gradient by its usual size plus `eps`, which is 10⁻⁸. So
+# gradients far above `eps`, as in your net, lead to steps of the usual size; gradients far below it hardly move a weight.
 #
 # But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. About 25 of the 100
 # steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has
@@ -490,7 +493,7 @@ mirrored = pictures.flip(3)
 print("mirrored, before:             ", right(reader, mirrored))
 
 reader.requires_grad_(False).apply(add)
-attempt("your lines?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
+attempt("is the hook registered, and does it add?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
 for handle in added:
     handle.remove()
 print("upright, without the addition:", right(reader), f"({len(added)} hooks removed)")
@@ -507,7 +510,7 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 # | --- | --- | --- |
 # | train on | train a new head, and set parameters that an optimizer holds | 25 |
 # | one layer, several places | hook a shared layer once, replace layers | 30 |
-# | methods on objects | give other people's layers a new `forward` and a new repr | 40 |
+# | methods on objects | give other people's layers a new `forward` and a new repr | 30 |
 #
 # ## Further: train on
 #
@@ -522,9 +525,8 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# Each weight of the first layer gets a gradient of about 10⁻¹⁰. Adam divides gradients by their usual size plus `eps`, which is
-# 10⁻⁸, so the steps are very small. With a smaller `eps` the net learns a little. Another cure is a **skip connection**: it adds a
-# layer's input to its output, here by a hook.
+# Each weight of the first layer gets a gradient of about 10⁻¹⁰, far below `eps`. With a smaller `eps` the net learns a little.
+# Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. Below is the function that
 # [nanoGPT](https://github.com/karpathy/nanoGPT) gives to `apply`. `TinyGPT` is a small, untrained GPT: for each token of a line,
@@ -601,8 +603,6 @@ for mode in (True, False):
 #
 # Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
 # the choice of parameters for the optimizer prevent the change? What would prevent it?
-#
-# A person reads your answer; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -723,7 +723,8 @@ print("the encoder among modules():         ", list(branches.modules()).count(en
 draw_module_tree(branches, title="one encoder, two places")
 
 # %% [markdown]
-# Setting weights to 1 twice is harmless, registering a hook twice is not. The encoder runs twice, so the log should have two lines from it:
+# Setting weights to 1 twice is harmless, registering a hook twice is not. The encoder runs twice, so the log should have two
+# lines from it:
 
 # %%
 calls = []
@@ -950,8 +951,8 @@ check("linear_everywhere")
 # %% [markdown]
 # ### A string for repr
 #
-# `print` writes a module's `extra_repr()` between the parentheses (lesson 01). With `apply`, you can store a method on each
-# **object**. As with `forward`, such a function gets no `self`. And `print()` looks for `__repr__` only on the **class**.
+# `print` writes a module's `extra_repr()` between the parentheses (lesson 01). You can store this method on an **object**, too.
+# But `print()` looks for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")
@@ -971,13 +972,10 @@ print("a __repr__ on the object:\n   ", layer)
 # %% [markdown]
 # ### Exercise: Names in the repr
 #
-# medium · 8 min · further
+# easy · 5 min · further
 #
-# Make every `Function_*` of `model` show its own name, without quotes.
-#
-# - `function_repr(self)` returns the string between the parentheses for the object `self`.
-# - `add_repr(module)` makes `module` show that string, if it is a `Function_*`; other modules, and the classes, stay as they are.
-# - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
+# `add_repr(module)` makes `module` show what `function_repr(module)` returns, if it is a `Function_*`; other modules, and the
+# classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
 #
 # ```python
 # print(model.ab.a)  # Function_A(name=duck)
@@ -989,10 +987,7 @@ returned_module = None
 
 
 def function_repr(self):
-    # TODO: return the string name=..., with the name of `self`.
-    ### BEGIN SOLUTION
     return f"name={self.name}"
-    ### END SOLUTION
 
 
 def add_repr(module):
@@ -1063,12 +1058,11 @@ for way in (closing_over, by_argument, by_partial):
 # %% [markdown]
 # ### Exercise: Linear, in a lasting way
 #
-# hard · 15 min · further
+# medium · 10 min · further
 #
-# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, and makes
-# each return `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing.
-# A **copy** made with `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside
-# `model`, stay as they are.
+# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, where its `W`
+# has any shape `(n, m)`, and makes it compute `linear_forward`. **Applied again**, it changes nothing. A **copy** made with
+# `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`, stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
@@ -1079,6 +1073,10 @@ for way in (closing_over, by_argument, by_partial):
 model = Model(shape=(3, 3))
 
 
+def linear_forward(self, X):
+    return X @ self.W + self.b
+
+
 def make_linear(module: nn.Module) -> None:
     """Make a Function_* compute X @ W + b with a Parameter b of its own; leave every other module alone."""
     ### BEGIN SOLUTION
@@ -1086,10 +1084,6 @@ def make_linear(module: nn.Module) -> None:
         if "b" not in module._parameters:
             module.b = Parameter(torch.zeros(module.W.shape[1]))
         module.forward = partial(linear_forward, module)
-
-
-def linear_forward(self, X):
-    return X @ self.W + self.b
     ### END SOLUTION
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import bs4
 import pytest
@@ -18,10 +19,11 @@ import pytest
 from nbproof.testing import Rehearsal
 from tests import COURSE, main
 from tests.desk.classroom import LESSON, MOST, answer_anew, class_of, comments_in, marks_in
+from tests.feedback.page_rules import what_runs
 
 pytest.importorskip("nbproof_desk", reason="the teacher's desk is NOT tested: nbproof-desk is not installed")
 from nbproof_desk.questions import Reader, same_code, same_text
-from nbproof_desk.server import ADDRESS, Desk, application
+from nbproof_desk.server import ADDRESS, Desk, Wanted, application, seen_as
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
@@ -64,7 +66,7 @@ class Served:
             "Host": f"{ADDRESS}:{self.port}",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        data = None if body is None else json.dumps(body).encode()
+        data = body if isinstance(body, str) or body is None else json.dumps(body)
         line.request(how, path, data, {name: value for name, value in told.items() if value})
         answer = line.getresponse()
         text = answer.read().decode()
@@ -89,8 +91,13 @@ class Served:
     def write(self, name: str, what: str, body: object, **headers: str) -> tuple[int, dict[str, Any]]:
         """As the page's script does it."""
         xsrf = self.question(name).select_one("meta[name=xsrf]")["content"]  # type: ignore[index]
-        own = {"Origin": f"http://{ADDRESS}:{self.port}", "X-XSRFToken": str(xsrf), **headers}
-        status, _, text = self.ask(f"/q/{LESSON}/{name}/{what}", "POST", body, **own)
+        own = {
+            "Origin": f"http://{ADDRESS}:{self.port}",
+            "X-XSRFToken": str(xsrf),
+            "Content-Type": "application/json",
+            **headers,
+        }
+        status, _, text = self.ask(f"/q/{LESSON}/{name}/{what}", "POST", json.dumps(body), **own)
         return status, json.loads(text)
 
     def seen(self, name: str, text: str) -> dict[str, str]:
@@ -116,10 +123,9 @@ def served(a_class: Path, tmp_path: Path) -> Iterator[Served]:
     """A desk on a copy of the class."""
     shutil.copytree(a_class, tmp_path / "class")
     room = Rehearsal(tmp_path / "class", LESSON)
-    reader = Reader(COURSE, room.root)
     (socket,) = bind_sockets(0, ADDRESS)
     port = socket.getsockname()[1]
-    desk = Desk(reader, "ann")
+    desk = Desk(Reader(COURSE, room.root), "ann")
     ready, loop = threading.Event(), asyncio.new_event_loop()
 
     async def run() -> None:
@@ -222,6 +228,7 @@ def test_what_a_learner_wrote_does_nothing(served: Served) -> None:
     ):
         assert piece in said
     assert "\u202e" not in said and group.select(".answer td")
+    assert what_runs(str(group.select_one(".answer"))) == ["no policy that forbids scripts"]  # the server sends it
     # As a comment, and in the search box, it does as little.
     assert served.mark("why", "a < b", comment=EVIL)[0] == 200
     tree = served.question("why", "?find=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
@@ -361,6 +368,39 @@ def test_of_a_group_all_is_written_or_nothing(served: Served) -> None:
     assert not (served.room.root / ".course" / "desk.jsonl").exists()
 
 
+def test_two_desks_at_once(served: Served) -> None:
+    served.come_in()
+    seen = served.seen("why", "Because of it.")
+    other = Desk(Reader(COURSE, served.room.root), "bob")
+    other.read()
+    question = other.question(LESSON, "why")
+    (view,) = [one for one in other.views(question) if len(one.group.answers) == 2]
+    mine = {
+        other.reader.alias(one): seen_as(one, given) for one, given in zip(view.group.answers, view.given, strict=True)
+    }
+    other.mark(question, Wanted(mine, 1.0, "Theirs"))
+    other.book.close()
+    status, told = served.write("why", "mark", {"answers": seen, "points": 2})
+    assert status == 409 and "Theirs" in next(iter(told["groups"].values()))
+    assert marks_in(served.room, "why")["ada"] == (1.0, False)
+    # Nobody undoes another one's mark.
+    assert served.write("why", "undo", {})[1]["said"] == "There is nothing to undo."
+
+
+def test_a_mark_on_an_exercise_that_ended_otherwise_since_waits_here_too(served: Served) -> None:
+    with served.room.gradebook() as book:
+        grade = book.find_grade("test_twice_more", LESSON, LESSON, "cyd")
+        grade.manual_score, grade.needs_manual_grade = 0.0, True
+        book.db.commit()
+    served.come_in()
+    assert [row.select("td")[4].get_text() for row in served.page("/").select("tbody tr")] == ["5", "6", "3"]
+    (group,) = [one for one in served.question("twice").select(".group") if "A person gave points" in one.get_text()]
+    seen = json.loads(str(group["data-seen"]))
+    assert served.write("twice", "mark", {"answers": seen, "points": 3})[0] == 200
+    assert marks_in(served.room, "test_twice_more")["cyd"] == (1.0, False)
+    assert [row.select("td")[4].get_text() for row in served.page("/").select("tbody tr")] == ["5", "6", "2"]
+
+
 def test_an_answer_that_is_another_one_now_is_not_marked(served: Served) -> None:
     served.come_in()
     seen = served.seen("why", "a < b")
@@ -393,11 +433,87 @@ def test_search_and_parts(served: Served) -> None:
     assert [one.partition('id="g-')[2][:16] for one in groups] == [order[2], order[0]]
 
 
+def _item(served: Served, text: str, points: str, letter: str = "", sure: str = "") -> tuple[int, str]:
+    """Send the form of a rubric's item; the status, and what is shown."""
+    xsrf = str(served.question("why").select_one("[name=_xsrf]")["value"])  # type: ignore[index]
+    fields = urlencode({"_xsrf": xsrf, "text": text, "points": points, "letter": letter, "sure": sure})
+    headers = {"Origin": f"http://{ADDRESS}:{served.port}", "Content-Type": "application/x-www-form-urlencoded"}
+    status, _, shown = served.ask(f"/q/{LESSON}/why/rubric", "POST", fields, **headers)
+    return status, shown
+
+
+def _rest(served: Served, text: str, letters: str, comment: str | None = None) -> int:
+    """Have the marks of a group rest on these items; the status."""
+    body = {"answers": served.seen("why", text), "letters": letters, "comment": comment}
+    return served.write("why", "mark", body)[0]
+
+
+def _why(served: Served, learner: str) -> tuple[float | None, str | None]:
+    return marks_in(served.room, "why")[learner][0], comments_in(served.room, "why")[learner]
+
+
+def test_a_changed_item_changes_the_marks_that_rest_on_it_after_a_question(served: Served) -> None:
+    served.come_in()
+    assert _item(served, "Names the square.", "1")[0] == _item(served, "Says no cause.", "-0.5")[0] == 303
+    shown = served.question("why").select_one(".group").select(".item")  # type: ignore[union-attr]
+    assert [one.get_text() for one in shown] == [
+        "a Names the square. 1",
+        "b Says no cause. -0.5",
+    ]  # type: ignore[union-attr]
+    assert _rest(served, "Because of it.", "ab", "Own words.") == _rest(served, "a < b", "a") == 200
+    assert _rest(served, "a > b", "b") == 200
+    assert _why(served, "ben") == (0.5, "Names the square.\nSays no cause.\nOwn words.")
+    assert _why(served, "cyd") == (1.0, "Names the square.") and _why(served, "dan") == (0.0, "Says no cause.")
+    # What a person has marked by points since rests on nothing.
+    assert served.mark("why", "a < b", 1.5)[0] == 200
+
+    status, shown = _item(served, "Names x squared.", "2", "a")
+    assert status == 200 and "2 marks rest on" in shown and _why(served, "ben")[0] == 0.5
+    assert _item(served, "Names x squared.", "2", "a", sure="2")[0] == 303
+    assert _why(served, "ada") == _why(served, "ben") == (1.5, "Names x squared.\nSays no cause.\nOwn words.")
+    assert _why(served, "cyd") == (1.5, "Names the square.")
+    # All of it is undone at once; so is the removal of an item.
+    assert served.write("why", "undo", {})[1] == {"said": "undone", "reload": True}
+    assert _why(served, "ben") == (0.5, "Names the square.\nSays no cause.\nOwn words.")
+    assert "3 marks" in _item(served, "", "", "b")[1]
+    assert _item(served, "", "", "b", sure="3")[0] == 303
+    assert _why(served, "ben") == (1.0, "Names the square.\nOwn words.") and _why(served, "dan") == (0.0, None)
+    assert len(served.question("why").select_one(".group").select(".item")) == 1  # type: ignore[union-attr]
+    served.write("why", "undo", {})
+    assert _why(served, "dan") == (0.0, "Says no cause.")
+    # Another desk reads the same rubric out of the journal.
+    question = served.desk.question(LESSON, "why")
+    assert Desk(served.desk.reader, "bob").ledger.rubric(question).items == served.desk.ledger.rubric(question).items
+
+
+def test_a_mark_changed_in_formgrader_does_not_follow_the_rubric(served: Served) -> None:
+    served.come_in()
+    _item(served, "One.", "1")
+    _rest(served, "Because of it.", "a")
+    with served.room.gradebook() as book:
+        book.find_grade("why", LESSON, LESSON, "ben").manual_score = 2.0
+        book.db.commit()
+    assert "1 mark rests on" in _item(served, "One.", "0", "a")[1]
+    assert _item(served, "One.", "0", "a", sure="1")[0] == 303
+    assert _why(served, "ada")[0] == 0.0 and _why(served, "ben")[0] == 2.0
+
+
+@pytest.mark.parametrize(("text", "points"), [("x", "3"), ("x", "many"), ("x", "nan"), ("x" * 301, "1")])
+def test_what_is_no_item_is_refused(served: Served, text: str, points: str) -> None:
+    served.come_in()
+    assert _item(served, text, points)[0] == 400
+    assert _item(served, "<script>alert(1)</script>", "1")[0] == 303
+    assert len(served.question("why").select("script")) == 1
+    xsrf = served.ask(f"/q/{LESSON}/why/rubric", "POST", "text=x&points=1", Origin=f"http://{ADDRESS}:{served.port}")[0]
+    assert xsrf == 403
+
+
 SAME = [
     ("A b, c.", "a  B c"),
     ('He said "yes"!', "he said yes"),
     ("It is **so**", "it is so"),
     ("one\n\ntwo", "one two"),
+    ("so $x$.", "so $x$"),
 ]
 OTHER = [
     ("1.5", "15"),
@@ -430,3 +546,11 @@ def test_without_graded_work_the_command_says_what_to_do(tmp_path: Path, capsys:
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     assert main(["desk", "--course", str(tmp_path), "--no-browser"]) == 2
     assert "nothing is graded yet" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(a_class: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (socket,) = bind_sockets(0, ADDRESS)
+    port = str(socket.getsockname()[1])
+    assert main(["desk", "--course", str(a_class), "--no-browser", "--port", port]) == 2
+    socket.close()
+    assert "nothing can listen there" in capsys.readouterr().err

@@ -1,3 +1,5 @@
+# nothing to break: All gradients are finite.
+
 # %% bias_no_return
 # misconception: the hook returns nothing | hint: hook_returns_nothing
 def freeze_bias(net):

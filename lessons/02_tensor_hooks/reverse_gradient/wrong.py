@@ -1,3 +1,5 @@
+# nothing to break: You may assume that nobody changes this tensor in place.
+
 # %% absolute
 # misconception: minus the absolute value | hint: reverse_gradient_not_minus
 # breaks: send their gradient back to `tensor` with the opposite sign

@@ -1,4 +1,5 @@
 # nothing to break: Train only a part of a network, with one hook for each case
+# nothing to break: All gradients are finite.
 
 # %% bare_tensor
 # misconception: returns a bare tensor | hint: full_hook_return

@@ -16,7 +16,7 @@
 
 # %% divides_by_itself
 # misconception: what it writes depends on what was there | hint: depends_on_old_value
-# breaks: all elements of `W` become 1, **for any old value**
+# breaks: all elements of `W` become 1, **whatever they were before**
 # edits: data_fill
 -    module_name = module.__class__.__name__
 -    if "Function" in module_name:
@@ -191,7 +191,7 @@
 
 # %% times_0_plus_1
 # misconception: 0 times the old value is 0, also for infinity and NaN | hint: depends_on_old_value
-# breaks: all elements of `W` become 1, **for any old value**
+# breaks: all elements of `W` become 1, **whatever they were before**
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W.data = module.W.data * 0 + 1

@@ -31,8 +31,8 @@ class LinearTree(Check):
         r"TypeError: (?!.*hook\(\))[\w.<>]+\(\) missing 1 required positional argument: '(?!output)": "unbound_function",
         r"TypeError: unsupported operand type\(s\) for -: 'tuple'": "output_in_a_tuple",  # in the next Function_B
         r"AttributeError: 'Function_[A-D]' object has no attribute 'b'": "bias_missing",
-        r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'": "child_of_that_name",
-        r"AttributeError: '(Layer_\w+|Model)' object has no attribute '(W|b)'": "not_every_module_has_it",
+        r"AttributeError: 'Layer_AB' object has no attribute 'W'": "child_of_that_name",
+        r"AttributeError: 'Model' object has no attribute '(W|b)'": "not_every_module_has_it",
     }
 
     def fresh(self, nb, case, *steps):

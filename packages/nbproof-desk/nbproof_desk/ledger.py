@@ -1,7 +1,8 @@
 """The journal of all marks: ``.course/desk.jsonl``, one JSON a line, with time, marker, and each mark before and after.
 
 A line is on the disk before the gradebook takes the mark. So a line may tell of a mark that never came about, because the
-process was killed in between; there is no mark of the desk's without a line.
+process was killed in between; there is no mark of the desk's without a line. The rubrics stand in it, too: what the last line of
+a question says.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbproof_desk.marks import Change, Given
+from nbproof_desk.marks import Change
 from nbproof_desk.questions import MarkedQuestion
+from nbproof_desk.rubric import Item, Rubric, items_of_json
 
 __all__ = ["JOURNAL", "Entry", "Ledger"]
 
@@ -29,9 +32,19 @@ class Entry:
 
     id: str
     marker: str
-    place: tuple[str, str]
     changes: tuple[Change, ...]
     undoes: str = ""
+    rubric: tuple[Mapping[str, Item], Mapping[str, Item]] | None = None
+    """The rubric's items before and after; None if they stayed."""
+
+
+@dataclass
+class _Told:
+    """What the journal tells of one question."""
+
+    entries: list[Entry] = field(default_factory=list)
+    items: Mapping[str, Item] = field(default_factory=dict)
+    last: dict[str, Change] = field(default_factory=dict)
 
 
 class Ledger:
@@ -40,22 +53,25 @@ class Ledger:
     def __init__(self, root: Path, marker: str) -> None:
         self.path = root / ".course" / JOURNAL
         self.marker = marker
+        self._read_to = 0
+        self._told: dict[tuple[str, str], _Told] = defaultdict(_Told)
 
-    def note(self, question: MarkedQuestion, changes: Sequence[Change], undoes: str = "") -> None:
-        """Append a line, and have it on the disk. Raises OSError."""
+    def note(
+        self, question: MarkedQuestion, changes: Sequence[Change], undoes: str = "", rubric: Sequence[Rubric] = ()
+    ) -> None:
+        """Append a line, and have it on the disk. ``rubric``: before and after, if it changes. Raises OSError."""
         line = {
             "id": secrets.token_hex(8),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "marker": self.marker,
             "lesson": question.lesson,
             "question": question.name,
-            "marks": [
-                {"learner": one.learner, "before": one.before.as_json(), "after": one.after.as_json()}
-                for one in changes
-            ],
+            "marks": [one.as_json() for one in changes],
         }
         if undoes:
             line["undoes"] = undoes
+        if rubric:
+            line["rubric"] = [one.as_json() for one in rubric]
         self.path.parent.mkdir(exist_ok=True)
         # One write at the end of the file: several desks may write to it at a time.
         with self.path.open("ab+", buffering=0) as file:
@@ -65,23 +81,48 @@ class Ledger:
             file.write(data)
             os.fsync(file.fileno())
 
-    def entries(self) -> Iterator[Entry]:
-        """All lines, but for those that were cut off."""
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
+    def rubric(self, question: MarkedQuestion) -> Rubric:
+        """The rubric of a question, as it is now."""
+        told = self._of(question)
+        return Rubric(told.items, told.last)
+
+    def to_undo(self, question: MarkedQuestion) -> Iterator[Entry]:
+        """This marker's lines on a question that nobody has taken back, the last one first."""
+        mine = [one for one in self._of(question).entries if one.marker == self.marker]
+        undone = {one.undoes for one in mine}
+        return (one for one in reversed(mine) if not one.undoes and one.id not in undone)
+
+    def _of(self, question: MarkedQuestion) -> _Told:
+        self._read()
+        return self._told[question.place]
+
+    def _read(self) -> None:
+        """Read what was written since, to the end of the last whole line. One that was cut off tells nothing."""
+        if not self.path.exists():
             return
-        for line in text.splitlines():
+        with self.path.open("rb") as file:
+            file.seek(self._read_to)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        for line in whole.splitlines():
             try:
-                yield _entry(json.loads(line))
+                self._take_in(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue
 
-    def to_undo(self, question: MarkedQuestion) -> Iterator[Entry]:
-        """This marker's marks of a question that nobody has taken back, the last one first."""
-        mine = [one for one in self.entries() if (one.marker, one.place) == (self.marker, question.place)]
-        undone = {one.undoes for one in mine}
-        return (one for one in reversed(mine) if not one.undoes and one.id not in undone)
+    def _take_in(self, line: Mapping[str, Any]) -> None:
+        rubric = None
+        if "rubric" in line:
+            before, after = map(items_of_json, line["rubric"])
+            rubric = before, after
+        changes = tuple(map(Change.of_json, line["marks"]))
+        entry = Entry(line["id"], line["marker"], changes, line.get("undoes", ""), rubric)
+        told = self._told[line["lesson"], line["question"]]
+        told.entries.append(entry)
+        told.last |= {one.learner: one for one in changes}
+        if rubric is not None:
+            told.items = rubric[1]
 
 
 def _ends_whole(file: Any) -> bool:
@@ -90,10 +131,3 @@ def _ends_whole(file: Any) -> bool:
         return True
     file.seek(-1, os.SEEK_END)
     return bool(file.read(1) == b"\n")
-
-
-def _entry(line: dict[str, Any]) -> Entry:
-    changes = tuple(
-        Change(one["learner"], Given.of_json(one["before"]), Given.of_json(one["after"])) for one in line["marks"]
-    )
-    return Entry(line["id"], line["marker"], (line["lesson"], line["question"]), changes, line.get("undoes", ""))

@@ -7,6 +7,7 @@ makes is refused. The token in the address brings a cookie, which counts from th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import secrets
@@ -14,26 +15,27 @@ import webbrowser
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from socket import create_server, socket
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from nbproof import feedback
+from nbproof.command import course_command
 from nbproof.display.outline import title_of
-from nbproof.errors import CourseError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import Person
-from nbproof.gradebook.typeset import Typesetter
 from nbproof.text import counted, printable
-from nbproof_desk.ledger import Ledger
+from nbproof_desk.ledger import Entry, Ledger
 from nbproof_desk.marks import Change, Given, MarksBook, Overtaken
 from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
-from nbproof_desk.shown import answer_shown, instructors_text, note_shown, part_shown
+from nbproof_desk.rubric import LETTERS, Item, Rubric
+from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
 
 __all__ = ["Desk", "application", "serve"]
 
@@ -47,7 +49,7 @@ _HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -65,6 +67,7 @@ _A_PART = 40
 _LARGE = 1_000_000
 """Characters after which a part is complete, however few groups it has."""
 _LONGEST_COMMENT = 10_000
+_LONGEST_ITEM = 300
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,10 @@ class Desk:
         self.book = MarksBook(reader.root)
         self.ledger = Ledger(reader.root, marker)
 
+    def read(self) -> None:
+        """Read what has come or changed."""
+        self.reader.read(self.book.again())
+
     def question(self, lesson: str, name: str) -> MarkedQuestion:
         """The question at this place, as it was read last. Raises HTTPError if nobody has answered it."""
         found = self.reader.questions().get((lesson, name))
@@ -129,35 +136,50 @@ class Desk:
         shown = [self.reader.answer(question, alias) for alias in asked.answers]
         self.reader.read_again([one.key for one in shown if one is not None])
         given = self.book.given(question, [one.key.learner for one in shown if one is not None])
+        rubric = self.ledger.rubric(question)
         changes = []
         for alias, seen in asked.answers.items():
             answer = self.reader.answer(question, alias)
             before = None if answer is None else given.get(answer.key.learner)
             if answer is None or before is None or seen != seen_as(answer, before):
                 raise Overtaken
-            after = before
-            if asked.points is not None:
-                after = after.with_points(question.shared(asked.points))
-            if asked.comment is not None:
-                after = replace(after, comment=asked.comment.strip() or None)
-            changes.append(Change(answer.key.learner, before, after))
+            changes.append(asked.change(question, answer.key.learner, before, rubric))
         self.book.change(question, changes, lambda: self.ledger.note(question, changes))
 
-    def undo(self, question: MarkedQuestion) -> frozenset[str] | None:
-        """Take back this marker's last mark of a question. Returns the learners; None if there is none.
+    def undo(self, question: MarkedQuestion) -> Entry | None:
+        """Take back this marker's last line on a question. Returns the line; None if there is none.
 
         Raises Overtaken if somebody has changed it since.
         """
+        now = self.ledger.rubric(question)
         for entry in self.ledger.to_undo(question):
             given = self.book.given(question, [one.learner for one in entry.changes])
-            back = [Change(one.learner, one.after, one.before) for one in entry.changes]
-            if all(given.get(one.learner) == one.after for one in back):
-                continue  # it never came about, or is undone
-            if any(given.get(one.learner) != one.before for one in back):
+            back = [one.back for one in entry.changes]
+            is_change = any(one.before != one.after for one in back)
+            if is_change and all(given.get(one.learner) == one.after for one in back):
+                continue  # it never came about
+            rubric: tuple[Rubric, ...] = ()
+            if entry.rubric is not None:
+                rubric = now, replace(now, items=entry.rubric[0])
+            is_other = entry.rubric is not None and now.items != entry.rubric[1]
+            if is_other or any(given.get(one.learner) != one.before for one in back):
                 raise Overtaken
-            self.book.change(question, back, lambda: self.ledger.note(question, back, entry.id))  # noqa: B023 called at once
-            return frozenset(one.learner for one in back)
+            self.book.change(question, back, partial(self.ledger.note, question, back, entry.id, rubric))
+            return entry
         return None
+
+    def resting_on(
+        self, question: MarkedQuestion, letter: str, item: Item | None
+    ) -> tuple[Rubric, Rubric, list[Change]]:
+        """What a changed item changes: the rubric before and after, and the marks that rest on the item."""
+        before = self.ledger.rubric(question)
+        after = before.with_item(letter, item)
+        changes = []
+        for learner, given in self.book.given(question).items():
+            letters = before.letters_of(learner, given)
+            if letter in letters:
+                changes.append(after.change(question, learner, given, letters, None, before))
+        return before, after, changes
 
     def groups_of(self, question: MarkedQuestion, answers: Collection[HandedIn]) -> list[GroupView]:
         """The groups that these answers are in, as they are now."""
@@ -172,11 +194,25 @@ def seen_as(answer: HandedIn, given: Given) -> str:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a page asks for. ``answers``: alias -> as what it was seen."""
+    """What a page asks for. ``answers``: alias -> as what it was seen; ``letters``: of the rubric's items."""
 
     answers: Mapping[str, str]
     points: float | None
     comment: str | None
+    letters: str | None = None
+
+    def change(self, question: MarkedQuestion, learner: str, given: Given, rubric: Rubric) -> Change:
+        """The change of one learner's mark."""
+        if self.letters is not None:
+            return rubric.change(question, learner, given, self.letters, self.comment, rubric)
+        after, letters = given, rubric.letters_of(learner, given)
+        kept = letters
+        if self.points is not None:
+            after = after.with_points(question.shared(self.points))
+            kept = ""
+        if self.comment is not None:
+            after = replace(after, comment=self.comment.strip() or None)
+        return Change(learner, given, after, letters, kept)
 
     @classmethod
     def read(cls, body: bytes, most: float) -> Wanted:
@@ -186,15 +222,16 @@ class Wanted:
             answers = {str(name): str(seen) for name, seen in told["answers"].items()}
             points = None if told.get("points") is None else float(told["points"])
             comment = None if told.get("comment") is None else str(told["comment"])
+            letters = None if told.get("letters") is None else str(told["letters"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise HTTPError(400, "this is no mark") from None
-        if not answers or (points is None and comment is None):
+        if not answers or (points, comment, letters) == (None, None, None):
             raise HTTPError(400, "this is no mark")
         if points is not None and not 0 <= points <= most:
             raise HTTPError(400, f"{points:g} points: from 0 to {most:g} can be given here")
         if comment is not None and len(comment) > _LONGEST_COMMENT:
             raise HTTPError(400, f"a comment has at most {_LONGEST_COMMENT} characters")
-        return cls(answers, points, comment)
+        return cls(answers, points, comment, letters)
 
 
 class _Page(RequestHandler):
@@ -238,7 +275,7 @@ class _Page(RequestHandler):
         elif isinstance(error, CourseError):
             self.set_status(503)
             said = "; next: ".join(filter(None, (error.fact, error.next_command)))
-        if self.request.method == "POST":
+        if "json" in self.request.headers.get("Content-Type", ""):
             self.finish({"said": said})
         else:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -256,6 +293,8 @@ class _Page(RequestHandler):
     def shown_group(self, question: MarkedQuestion, view: GroupView) -> str:
         """One group of answers as HTML."""
         reader, group = self.desk.reader, view.group
+        rubric = self.desk.ledger.rubric(question)
+        first = rubric.letters_of(group.first.key.learner, view.given[0])
         seen = {
             reader.alias(answer): seen_as(answer, given)
             for answer, given in zip(group.answers, view.given, strict=True)
@@ -271,6 +310,8 @@ class _Page(RequestHandler):
                 body=answer_shown(self.desk.course, group.first),
                 note=note_shown(self.desk.course, group.first.note),
                 choices=_choices(question.most),
+                rubric=rubric,
+                letters=first,
             )
         )
 
@@ -286,7 +327,7 @@ class _Waits(_Page):
 
     def get(self) -> None:
         desk = self.desk
-        desk.reader.read()
+        desk.read()
         lessons: dict[str, list[dict[str, Any]]] = {}
         for question in desk.reader.questions().values():
             views = desk.views(question)
@@ -304,7 +345,7 @@ class _Question(_Page):
 
     def get(self, lesson: str, name: str) -> None:
         desk = self.desk
-        desk.reader.read()
+        desk.read()
         question = desk.question(lesson, name)
         find = self.get_query_argument("find", "")
         every = desk.views(question)
@@ -321,8 +362,9 @@ class _Question(_Page):
             waiting=sum(one.waiting for one in views),
             answers=sum(len(one.given) for one in views),
             comments=_comments(every),
+            rubric=desk.ledger.rubric(question),
             statement=instructors_text(desk.reader.statement(question)),
-            model=part_shown(desk.course, desk.reader.model(question), Typesetter()),
+            model=model_shown(desk.course, desk.reader.model(question)),
         )
 
 
@@ -393,16 +435,60 @@ class _Undo(_Mark):
     def post(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         try:
-            learners = self.desk.undo(question)
+            entry = self.desk.undo(question)
         except Overtaken:
             self.set_status(409)
             self.answer(question, "Not undone: somebody else has changed this mark since.", [])
             return
-        if learners is None:
+        if entry is None:
             self.answer(question, "There is nothing to undo.", [])
+        elif entry.rubric is not None:
+            self.finish({"said": "undone", "reload": True})
+        else:
+            learners = {one.learner for one in entry.changes}
+            changed = [one for one in self.desk.reader.answers(question) if one.key.learner in learners]
+            self.answer(question, "undone", self.desk.groups_of(question, changed))
+
+
+class _Rubric(_Page):
+    """Add, change or remove an item of a rubric; if marks rest on it, only after a question. A form, which needs no script."""
+
+    def post(self, lesson: str, name: str) -> None:
+        desk, question = self.desk, self.desk.question(lesson, name)
+        letter = self.get_body_argument("letter", "") or desk.ledger.rubric(question).free
+        item = self._item(question.most)
+        if letter not in LETTERS or not letter:
+            raise HTTPError(400, f"a rubric has at most {len(LETTERS)} items")
+        before, after, changes = desk.resting_on(question, letter, item)
+        sure = self.get_body_argument("sure", "0")
+        if changes and sure != str(len(changes)):
+            was, count = before.items[letter], counted(len(changes), "mark")
+            self.show(
+                "ask.html.j2", question=question, letter=letter, item=item, was=was, count=count, sure=len(changes)
+            )
             return
-        changed = [one for one in self.desk.reader.answers(question) if one.key.learner in learners]
-        self.answer(question, "undone", self.desk.groups_of(question, changed))
+        try:
+            desk.book.change(question, changes, lambda: desk.ledger.note(question, changes, rubric=(before, after)))
+        except Overtaken:
+            raise HTTPError(
+                409, "somebody else marks at this moment, so nothing was changed: go back, and try again"
+            ) from None
+        self.redirect("./", status=303)
+
+    def _item(self, most: float) -> Item | None:
+        """The item that was typed; None if its text was taken away."""
+        text = " ".join(self.get_body_argument("text", "").split())
+        if not text:
+            return None
+        try:
+            points = float(self.get_body_argument("points", ""))
+        except ValueError:
+            raise HTTPError(400, "an item needs points, as 1 or 0.5") from None
+        if len(text) > _LONGEST_ITEM or not -most <= points <= most:
+            raise HTTPError(
+                400, f"an item has at most {_LONGEST_ITEM} characters, and from {-most:g} to {most:g} points"
+            )
+        return Item(text, points)
 
 
 class _File(_Page):
@@ -447,6 +533,7 @@ def application(desk: Desk, port: int, token: str) -> Application:
             (f"{place}/names", _Names),
             (f"{place}/mark", _Mark),
             (f"{place}/undo", _Undo),
+            (f"{place}/rubric", _Rubric),
             (rf"{place}/", _Question),
         ],
         default_handler_class=_Nothing,
@@ -463,18 +550,27 @@ def application(desk: Desk, port: int, token: str) -> Application:
     )
 
 
-def serve(reader: Reader, marker: str, port: int, *, opens: bool) -> int:
-    """Answer until Ctrl-C. Returns the exit code. Raises OSError if the port is taken."""
-    asyncio.run(_serve(Desk(reader, marker), port, opens=opens))
+def serve(desk: Desk, port: int, *, opens: bool) -> int:
+    """Answer until Ctrl-C. Returns the exit code. Raises UsageError if the port is taken."""
+    try:
+        listening = create_server((ADDRESS, port))
+    except OSError as error:
+        raise UsageError(
+            f"nothing can listen there: {error.strerror or error}",
+            f"{ADDRESS}:{port}",
+            course_command("desk --port 0"),
+        ) from None
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(desk, listening, opens=opens))
     return 0
 
 
-async def _serve(desk: Desk, port: int, *, opens: bool) -> None:
-    sockets = bind_sockets(port, ADDRESS)
-    port = sockets[0].getsockname()[1]
+async def _serve(desk: Desk, listening: socket, *, opens: bool) -> None:
+    listening.setblocking(False)
+    port = listening.getsockname()[1]
     token = secrets.token_hex(24)
     server = HTTPServer(application(desk, port, token), max_body_size=4 << 20)
-    server.add_sockets(sockets)
+    server.add_socket(listening)
     url = f"http://{ADDRESS}:{port}/?token={token}"
     print(f"the desk, for {printable(desk.ledger.marker)}, until Ctrl-C: {url}", flush=True)
     if opens:

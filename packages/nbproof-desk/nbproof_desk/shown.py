@@ -17,7 +17,7 @@ from nbproof.feedback.own_code import Made, coloured, harmless, made_in, visible
 from nbproof.gradebook.typeset import Typesetter, with_formulas
 from nbproof_desk.questions import HandedIn, Part
 
-__all__ = ["answer_shown", "instructors_text", "note_shown", "part_shown"]
+__all__ = ["answer_shown", "instructors_text", "model_shown", "note_shown"]
 
 _STYLE = re.compile(r' style="[^"<>]*"')
 """What is escaped has no quotes: this stands in tags alone."""
@@ -27,10 +27,10 @@ _MOST_PRINTED = 1_500
 def answer_shown(course: Course, answer: HandedIn) -> Markup:
     """All cells of an answer, with their outputs."""
     setter = Typesetter(answer.pictures)
-    return Markup("").join(part_shown(course, one, setter) for one in answer.parts)
+    return Markup("").join(_part_shown(course, one, setter) for one in answer.parts)
 
 
-def part_shown(course: Course, part: Part, setter: Typesetter) -> Markup:
+def _part_shown(course: Course, part: Part, setter: Typesetter) -> Markup:
     """One cell, with its outputs."""
     if part.code:
         page = Markup('<pre class="code">{}</pre>').format(coloured(course, part.text))
@@ -61,3 +61,12 @@ def instructors_text(text: str) -> Markup:
     """The instructor's own Markdown. It may hold HTML; the page's policy lets none of it run, or fetch anything."""
     made = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(with_formulas(text))
     return _plain(made)
+
+
+def model_shown(course: Course, part: Part) -> Markup:
+    """The instructor's own answer."""
+    if part.code:
+        return _part_shown(course, part, Typesetter())
+    if not part.text.strip():
+        return Markup("")
+    return Markup('<div class="text">{}</div>').format(instructors_text(part.text))

@@ -100,13 +100,18 @@ function send(path, body, then) {
   });
 }
 
-function mark(group, points, onlyComment) {
+function mark(group, points, letter) {
   const id = group.id;
   const box = group.querySelector(".comment-box");
   const comment = box.value === box.defaultValue ? null : box.value;
-  if (onlyComment && comment === null) return say("There is no new comment.");
+  if (points === null && !letter && comment === null) return say("There is no new comment.");
   const what = points === null ? "Comment kept" : `${points} ${points === 1 ? "point" : "points"}${comment ? ", with a comment" : ""}`;
-  send("mark", () => ({ answers: JSON.parse(find(id).dataset.seen), points, comment }), (told) => {
+  const toggled = () => {
+    const before = find(id).dataset.letters;
+    return before.includes(letter) ? before.replace(letter, "") : before + letter;
+  };
+  const body = () => ({ answers: JSON.parse(find(id).dataset.seen), points, comment, letters: letter ? toggled() : null });
+  send("mark", body, (told) => {
     if (!told.ok) {
       // What was typed is not lost.
       if (comment !== null) find(id).querySelector(".comment-box").value = comment;
@@ -114,7 +119,7 @@ function mark(group, points, onlyComment) {
       return go(find(id));
     }
     if (comment && !comments.includes(comment)) comments.unshift(comment);
-    say(`${what}. ${find("waiting").textContent} wait.`);
+    say(`${letter ? find(id).querySelector(".chip").textContent : what}. ${find("waiting").textContent} wait.`);
     if (points !== null && here() === find(id)) toWhatWaits(find(id));
   });
 }
@@ -122,6 +127,7 @@ function mark(group, points, onlyComment) {
 function undo() {
   send("undo", () => ({}), (told) => {
     const ids = Object.keys(told.groups || {});
+    if (told.reload) return location.reload();
     say(told.said === "undone" ? `Undone. ${find("waiting").textContent} wait.` : told.said, !told.ok);
     if (ids.length) go(find("g-" + ids[0]));
   });
@@ -164,20 +170,21 @@ function help() {
 function give(group) {
   const box = group.querySelector(".other-points");
   if (box.value === "" || !box.checkValidity()) return say(`From 0 to ${box.max} points can be given.`, true);
-  mark(group, Number(box.value), false);
+  mark(group, Number(box.value));
 }
 
 function digit(group, key) {
   const box = group.querySelector(".other-points");
   if (Number(box.max) < 10 && key !== ".") {
     if (Number(key) > Number(box.max)) return say(`${key} points: there are ${box.max}.`, true);
-    return mark(group, Number(key), false);
+    return mark(group, Number(key));
   }
   box.focus();
   box.value = key === "." ? "" : key;
 }
 
 const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").focus(),
+  i: () => { find("new-item").closest("details").open = true; find("new-item").focus(); },
   c: () => here().querySelector(".comment-box").focus(), v: () => here().querySelector(".before").focus() };
 
 document.addEventListener("keydown", (event) => {
@@ -186,13 +193,14 @@ document.addEventListener("keydown", (event) => {
   if (typing) {
     if (event.key === "Escape") (group || here() || answers).focus();
     else if (event.key === "Enter" && event.target.matches(".other-points")) give(group);
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && group) mark(group, null, true);
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && group) mark(group, null);
     else return;
     event.preventDefault();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || !find("keys").checked || event.repeat && !"jk".includes(event.key)) return;
   if (/^[0-9.]$/.test(event.key) && here()) digit(here(), event.key);
+  else if (/^[a-z]$/.test(event.key) && here()?.querySelector(`.item[data-letter=${event.key}]`)) mark(here(), null, event.key);
   else if (Object.hasOwn(KEYS, event.key) && (here() || !"cv".includes(event.key))) KEYS[event.key]();
   else return;
   event.preventDefault();
@@ -207,9 +215,10 @@ answers.addEventListener("click", (event) => {
   const group = event.target.closest(".group");
   if (!group) return;
   go(group);
-  if (event.target.matches(".points-button")) mark(group, Number(event.target.dataset.points), false);
+  if (event.target.matches(".points-button")) mark(group, Number(event.target.dataset.points));
+  else if (event.target.closest(".item")) mark(group, null, event.target.closest(".item").dataset.letter);
   else if (event.target.matches(".give")) give(group);
-  else if (event.target.matches(".keep")) mark(group, null, true);
+  else if (event.target.matches(".keep")) mark(group, null);
 });
 answers.addEventListener("change", (event) => {
   if (!event.target.matches(".before") || !event.target.value) return;
@@ -223,4 +232,6 @@ find("undo").addEventListener("click", undo);
 find("names").addEventListener("click", toggleNames);
 find("help-button").addEventListener("click", help);
 find("more-button").addEventListener("click", more);
+// On a small screen what is asked stands above the answers, and would fill it.
+if (matchMedia("(max-width: 60rem)").matches) document.querySelectorAll("aside details").forEach((one) => { one.open = false; });
 go(groups()[0]);
