@@ -189,14 +189,15 @@ class Writer(Gradebook):  # type: ignore[misc]
         submission = self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
         submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
+        # Comments first, as SQLAlchemy orders what is written at once: who locks rows in one order never waits in a circle.
+        for comment, name in self._named(Comment, mine):
+            _set_comment(comment, name, verdict, blueprint)
         grades = self._named(Grade, mine)
         changed = {name for name in answers.keys() | earlier.keys() if answers.get(name) != earlier.get(name)}
         for grade, name in grades:
             if waited is not None and is_by_person(grade):
                 grade.needs_manual_grade = name in waited
             _set_grade(grade, name, verdict, blueprint, changed)
-        for comment, name in self._named(Comment, mine):
-            _set_comment(comment, name, verdict, blueprint)
         waits = {name for grade, name in grades if grade.needs_manual_grade}
         self.db.commit()
         return waits

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,13 +22,40 @@ from nbgrader.api import Gradebook
 
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests import main
+from tests import ROOT, main, needs_isolation, python
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")
 
 PASSWORD = "s3cret-of-the-teacher"
 _NOBODY = 65534
 FULL = sum(POINTS.values())
+_FORMGRADER = """
+import itertools, json, select, sys
+from nbgrader.api import Gradebook
+
+url, lesson, name, *learners = sys.argv[1:]
+book, given = Gradebook(url), {}
+for number, learner in enumerate(itertools.cycle(learners)):
+    if number == len(learners):
+        print("all have a mark", flush=True)
+    if select.select([sys.stdin], [], [], 0)[0]:
+        break
+    grade = book.find_grade(f"test_{name}", lesson, lesson, learner)
+    comment = book.find_comment(name, lesson, lesson, learner)
+    found = [grade.manual_score, comment.manual_comment]
+    if found != given.get(learner, found):
+        sys.exit(f"{learner} has {found} in place of {given[learner]}")
+    given[learner] = [number % 100 / 100, f"the {number}th look at {name}"]
+    grade.manual_score, grade.needs_manual_grade = given[learner][0], False
+    if name == "first":
+        book.db.commit()
+    comment.manual_comment = given[learner][1]
+    book.db.commit()
+    grade.to_dict(), comment.to_dict()  # which open the next transaction
+print(json.dumps(given))
+"""
+"""Gives marks in one session that stays open, and looks each time whether what it gave is still there. Of the first exercise it
+does so as formgrader, which commits mark and comment one after the other; of others both together, as a script may."""
 _numbers = itertools.count(1)
 
 
@@ -125,6 +155,52 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Rehearsal, db_
     assert again.graded == ()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
     assert scores(again) == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
+
+
+@pytest.mark.nightly
+@needs_isolation
+def test_of_two_people_and_a_run_that_write_at_the_same_time_nobody_loses_anything(
+    room: Rehearsal, db_url: str
+) -> None:
+    _configure(room.root, db_url)
+    marked, late = [f"ada{number}" for number in range(12)], [f"zoë{number}" for number in range(4)]
+    room.hand_in_all(dict.fromkeys(marked, RIGHT))
+    room.grade()
+    room.hand_in_all({learner: {"first": RIGHT["first"]} for learner in [*marked, *late]})
+    with _formgrader(db_url, "first", marked) as one, _formgrader(db_url, "second", marked) as other:
+        before = _given(db_url)
+        done = python(ROOT, "-m", "course", "grade", "--no-feedback", "--course", str(room.root))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert all(before[who] != now for who, now in _given(db_url).items())
+    assert _given(db_url) == {**one, **other}
+    assert _marks(db_url) == dict.fromkeys([*marked, *late], POINTS["first"])
+
+
+@contextlib.contextmanager
+def _formgrader(db_url: str, name: str, learners: Sequence[str]) -> Iterator[dict[tuple[str, str], list[object]]]:
+    """Somebody marks and comments one exercise of these learners over and over; at the end there is what they gave last."""
+    given: dict[tuple[str, str], list[object]] = {}
+    command = [sys.executable, "-W", "ignore", "-c", _FORMGRADER, db_url, LESSON, name, *learners]
+    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "all have a mark\n"
+        yield given
+        told, _ = process.communicate("enough\n")
+    assert process.returncode == 0
+    given.update({(who, name): marks for who, marks in json.loads(told).items()})
+
+
+def _given(db_url: str) -> dict[tuple[str, str], list[object]]:
+    """(learner, exercise) -> the mark and the comment that a person gave, read without nbgrader."""
+    query = """
+        SELECT a.student_id, asked.name, g.manual_score, c.manual_comment FROM grade g
+        JOIN base_cell test ON test.id = g.cell_id
+        JOIN comment c ON c.notebook_id = g.notebook_id JOIN base_cell asked ON asked.id = c.cell_id
+        JOIN submitted_notebook n ON g.notebook_id = n.id JOIN submitted_assignment a ON n.assignment_id = a.id
+        WHERE g.manual_score IS NOT NULL AND test.name = 'test_' || asked.name
+    """
+    with psycopg.connect(db_url) as connection:
+        return {(who, name): given for who, name, *given in connection.execute(query).fetchall()}
 
 
 @pytest.mark.parametrize(

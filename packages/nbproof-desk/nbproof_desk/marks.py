@@ -31,7 +31,8 @@ from nbproof.files import digest_of
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import people_in
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
-from nbproof.key import assignment_of, notebook_of
+from nbproof.grouping import grouped
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import course_config
 from nbproof_desk.questions import MarkedQuestion
 
@@ -150,6 +151,25 @@ class MarksBook:
         """Everybody in the gradebook, by id."""
         with self._session():
             return {one.id: one for one in people_in(self._book)}
+
+    def again(self) -> dict[Key, frozenset[str]]:
+        """The cells that wait for a person although one has given points: something has changed since."""
+        query = (
+            select(SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name)
+            .select_from(Grade)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .where(Grade.needs_manual_grade.is_(True), Grade.manual_score.is_not(None))
+        )
+        found = []
+        with self._session() as session:
+            for learner, assignment, notebook, cell in session.execute(query):
+                # An assignment with one notebook of its name is a lesson of that name.
+                found += [(Key(learner, name), cell) for name in {assignment, f"{assignment}/{notebook}"}]
+        return {key: frozenset(cells) for key, cells in grouped(found).items()}
 
     def given(self, question: MarkedQuestion, learners: Collection[str] | None = None) -> dict[str, Given]:
         """Learner -> what people gave for the answer to this question; of these learners, None: of all."""
