@@ -76,22 +76,6 @@ def recorder(model, layers):
 -                        entries.append(torch.mean(output.detach() * output.detach()).item())
 +                    entries[calls - 1 :] = [torch.mean(output.detach() * output.detach()).item()]
 
-# %% every_second_entry
-# misconception: takes for granted that each layer runs twice | hint: record_drops
-# edits: hands_over_at_the_end_of_a_call
--        latest[names[module]] = output.detach().pow(2).mean().item()
-+        latest.setdefault(names[module], []).append(output.detach().pow(2).mean().item())
-@@
--    def call_ends(module, args, output):
--        for name in layers if not ModuleTracker().is_bw else []:
--            history[name].append(latest[name])
--
--    handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
-+    handles = [module.register_forward_hook(look) for module in names]
-@@
-+        for name in layers:
-+            history[name] += latest.get(name, [])[::2]
-
 # %% not_detached
 # misconception: computes with the live output, so the second forward saves less than the first | hint: record_saves
 # edits: flag_while_forward
