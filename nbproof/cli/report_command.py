@@ -66,7 +66,11 @@ def report(request: Namespace) -> int:
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
     for name, export in exports.items():
         if export.resolve() == (folder / f"{name}.csv").resolve():
-            raise UsageError("the report would write over this export", str(export), "choose another folder: --out DIR")
+            raise UsageError(
+                "the report would write over this export",
+                str(export),
+                "move it to another folder, or name another one for the report: --out DIR",
+            )
     with progress("report"):
         files = {f"{name}.csv": file.data for name, file in made.items()}
         told = make_report(request.course, results, folder, files, request.excel, request.names, formats)

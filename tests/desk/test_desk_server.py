@@ -266,8 +266,10 @@ def test_a_question_shows_what_is_asked_and_the_model_answer(served: Served) -> 
     assert "MARK-SCHEME" in tree.aside.get_text()  # type: ignore[union-attr]
     # Nobody's name is there until it is asked for.
     assert not {*ANSWERS} & set(tree.get_text().split())
+    with served.room.gradebook() as book:
+        book.update_or_create_student("ada", first_name="Ada", last_name="<b>L\u202e")
     names = json.loads(served.ask(f"/q/{LESSON}/why/names")[2])["names"]
-    assert sorted(names.values()) == ["ada", "ben", "cyd", "dan", "eve"]
+    assert sorted(names.values()) == ["ada (Ada <b>L\\u202e)", "ben", "cyd", "dan", "eve"]
     assert "Its cell is missing" in served.question("twice").get_text()
 
 
