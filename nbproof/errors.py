@@ -57,7 +57,7 @@ def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: 
     try:
         yield
     except OSError as error:
-        named = error.filename if place.is_dir() else None
+        named = (error.filename2 or error.filename) if place.is_dir() else None
         raise kind(f"{fact}: {error.strerror or error}", str(named or place), next_command) from None
 
 

@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, product
+from os.path import isfile
 from pathlib import Path
+from traceback import walk_tb
 
 from jupyter_core.paths import jupyter_config_path
 from traitlets.config import Config, JSONFileConfigLoader, PyFileConfigLoader
@@ -104,7 +106,12 @@ def config_of(root: Path) -> Config:
             raise
         except Exception as error:  # an instructor's own code can raise any kind
             fact = f"{path.name} cannot be read: {type(error).__name__}: {error}"
-            raise UsageError(fact, str(path), "mend that line") from None
+            at = [
+                f", line {line}"
+                for frame, line in walk_tb(error.__traceback__)
+                if frame.f_code.co_filename == str(path)
+            ]
+            raise UsageError(fact, f"{path}{''.join(at[-1:])}", "mend that line") from None
     config.CourseDirectory.root = str(home)
     config.NbGrader.logfile = ""
     _translate(config, home)
@@ -134,7 +141,7 @@ def _files(root: Path) -> list[Path]:
     """The files with settings. What a later file sets replaces what an earlier one has set."""
     folders = [*map(Path, reversed(jupyter_config_path())), root]
     paths = (folder / name for folder, name in product(folders, _FILES))
-    return list(filter(Path.is_file, paths))
+    return list(filter(isfile, paths))  # in a folder that may not be read is none: Path.is_file raises
 
 
 _STEPS = ("source", "release", "submitted", "autograded", "feedback")

@@ -102,6 +102,8 @@ def _fitting(name: str, people: Mapping[str, Person], roster: Roster) -> Collect
 
 def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> UsageError:
     told = f", and may mean: {some_of([one.contact for one in near], 8)}" if near else ""
+    if name in places(root).lessons():
+        told = ", but a lesson's"
     then = f"run the same command again with the id that you mean; {course_command('roster', root)} shows all"
     return UsageError(f"{name!r} is no learner's id{told}", place, then)
 

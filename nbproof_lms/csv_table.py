@@ -129,7 +129,8 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     if len(rows) < 2:
         start = "" if rows else "is empty: it "
-        raise UsageError(f"the file of {what} {start}holds no learner", str(path), again)
+        then = f"name a file with a line for each learner, below the line with the names of the columns: {option} FILE"
+        raise UsageError(f"the file of {what} {start}holds no learner", str(path), then)
     width = len(rows[0])
     if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[width:]).strip()]:
         raise UsageError(

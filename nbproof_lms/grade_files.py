@@ -104,9 +104,26 @@ def grade_file(
         frozenset(clear.values()) & learners,
         tuple(sorted(graded - there)),
         tuple(sorted((there & learners).difference(clear.values()))),
-        (*sheet.doubts, *table.notes, *filling.notes, *_unwritten(sheet, table, owners, asked, graded)),
+        (
+            *sheet.doubts,
+            *table.notes,
+            *_not_as_chosen(sheet, table, places, chosen),
+            *filling.notes,
+            *_unwritten(sheet, table, owners, asked, graded),
+        ),
         tuple(left_out),
     )
+
+
+def _not_as_chosen(
+    sheet: Sheet, table: GradeTable, places: Mapping[str, int], chosen: Mapping[str, str]
+) -> Iterator[str]:
+    """A sentence for each lesson with grades in another column than a person has named: a worksheet has one for grades."""
+    if table.only is None:
+        return
+    for lesson in sorted(places.keys() & chosen.keys()):
+        if bare(chosen[lesson]) != bare(sheet.head[places[lesson]]):
+            yield f"a grading worksheet has one column for grades, so --column {lesson}={chosen[lesson]} is not used"
 
 
 def _kept_columns(sheet: Sheet, table: GradeTable, filled: Iterable[int]) -> list[list[str]]:
@@ -436,6 +453,9 @@ def grade_files(
     if unknown := sorted(chosen.keys() - titles.keys()):
         known = f"choose from: {', '.join(titles)}"
         return made, [CourseError(f"no lesson is called {unknown[0]!r}", "--column", known)]
+    if chosen and not exports:
+        then = f"{course_command('report --canvas FILE')}, or the LMS that it is, with the same --column"
+        return made, [CourseError("no export of an LMS is named that could have this column", "--column", then)]
     if not exports:
         return made, []
     grades, people, refused = _by_person(root, {**grades, **given}, results.people)

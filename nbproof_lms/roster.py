@@ -311,7 +311,12 @@ def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence
     """The column that gives the learner's id, and the columns that give it if that one is empty."""
     if {"id", FIRST, LAST} <= set(heads) and not _is_canvas(heads):
         return ("id",)  # as nbgrader's own list of students
-    return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
+    return [name for name in LEARNER if name in heads and _gives_ids(name, rows, heads.index(name))]
+
+
+def _gives_ids(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether a column holds ids. One that a person has called ``learner`` does, although an id stands there twice."""
+    return is_filled(rows, column) or (name == "learner" and any(row[column] for row in rows[1:]))
 
 
 def _is_canvas(heads: Collection[str]) -> bool:

@@ -260,6 +260,7 @@ def run_settle(arguments: Namespace) -> int:
     """
     root: Path = arguments.course
     becomes = _BECOMES[arguments.how] if arguments.names else ""
+    lines: list[str] = []
     with only_run(root):
         noted = settled_in(root)
         people = people_of(root)
@@ -269,10 +270,12 @@ def run_settle(arguments: Namespace) -> int:
             if one.is_over and not becomes and before != "settled":
                 continue
             learner = people.get(one.key.learner, Person(one.key.learner)).contact
-            print(printable(f"{one.name}  ({learner})  {becomes or before}: {one.said}"))
+            lines.append(f"{one.name}  ({learner})  {becomes or before}: {one.said}")
             if becomes:
                 noted[one.name] = one.noted(arguments.how)
         note_settled(root, noted)
+    for line in lines or ["nothing waits for you, and nothing is settled"]:
+        print(printable(line))
     for line in astray_lines((), root):
         print(printable(line))
     return 0

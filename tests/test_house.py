@@ -94,7 +94,7 @@ def imports_of(name: str, at_import_only: bool = False) -> tuple[str, ...]:
             found += known or [str(node.module)]
         elif (
             isinstance(node, ast.Constant)
-            and str(node.value).count(".") > 1
+            and "." in str(node.value).removeprefix("nbproof.")
             and node.value in MODULES
             and not at_import_only
         ):

@@ -64,6 +64,7 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted, printable
+from nbproof.values.leaf import refuse_unknown_leaves
 
 if TYPE_CHECKING:
     from nbproof.nbgrader.next_door import Collected
@@ -161,6 +162,7 @@ class _GradeCommand:
         request = self.request
         refuse_bad_language(self.course)
         self.course.refuse_missing_modules()
+        refuse_unknown_leaves(self.course)
         lessons = gradable_lessons(self.root, request.names_of_lessons)
         self.say(*_first_lines(self.course, self.root))
         say(self.warnings, *not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons))

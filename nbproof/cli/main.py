@@ -137,6 +137,8 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
         more = "".join(f"; more come with {package}: {pip_install(package)}" for package in _absent())
+        if not rest[0].startswith("-"):
+            more = f"; a name or a text of several words needs quotation marks, such as 'Ada King'{more}"
         parser.error(f"unrecognized arguments: {' '.join(rest)}{more}")
     arguments.rest = rest
     if isinstance(course, UsageError) and arguments.chosen.needs_course:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
+from nbproof.errors import UsageError
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.nbgrader.next_door import (
@@ -63,6 +64,13 @@ def report(request: Namespace) -> int:
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
     # The report of the term stays what it is.
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
+    for name, export in exports.items():
+        if export.resolve() == (folder / f"{name}.csv").resolve():
+            raise UsageError(
+                "the report would write over this export",
+                str(export),
+                "move it to another folder, or name another one for the report: --out DIR",
+            )
     with progress("report"):
         files = {f"{name}.csv": file.data for name, file in made.items()}
         told = make_report(request.course, results, folder, files, request.excel, request.names, formats)

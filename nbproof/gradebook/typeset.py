@@ -27,8 +27,8 @@ _MOST_SET = 8_000
 """Characters of a text that is typeset."""
 _MOST_IN_ALL = 40_000
 """Characters of all texts of a page that are typeset."""
-_LARGEST_TABLE = 1_000
-"""Upright lines in a text: each column is set in each row, whether anything stands there or not."""
+_MOST_CELLS = 5_000
+"""Cells of a page's tables, at most: each column is set in each line, whether anything stands there or not."""
 _MOST_MATHS = 4_000_000
 """Sum of the squares of the lengths of a page's formulas: their time grows so, to half a second for this."""
 _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submission]"
@@ -48,6 +48,7 @@ class Typesetter:
         self._pictures = dict(pictures or {})
         self._room = _MOST_IN_ALL
         self._maths = _MOST_MATHS
+        self._cells = _MOST_CELLS
         self._parser = _parser(self._formula, self._picture)
 
     def typeset(self, text: str, whole: bool = False) -> str:
@@ -56,8 +57,11 @@ class Typesetter:
         if len(kept) > _LONGEST and not whole:
             kept = kept[:_LONGEST] + _CUT
         has_picture = "<img" in kept
-        if len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE:
+        lines = kept.split("\n")
+        cells = max(line.count("|") for line in lines) * len(lines)
+        if len(kept) <= min(_MOST_SET, self._room) and cells <= self._cells:
             self._room -= len(kept)
+            self._cells -= cells
             page = self._parser.render(kept)
         else:
             page = f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'

@@ -507,6 +507,10 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
             after = read_marks(root, names)
     except CourseError as error:
         return (error,), ()
+    except OSError as error:
+        if told := trouble_with_disk(error, root):
+            return (told,), ()
+        raise
     return (), tuple(_moved(root, before, after))
 
 

@@ -154,7 +154,7 @@ def _shown(root: Path, path: Path) -> str:
 def _why_not(folder: Path, keys: Collection[Key]) -> str:
     """Why this is no submission, in words; empty if it is one. ``keys``: of the lessons that its name means."""
     if not keys:
-        return "no lesson has this name"
+        return "no lesson has this name" if folder.is_dir() else "it lies beside the folders of lessons, not in one"
     if not folder.parent.name.isprintable():
         # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
         return "this is not a learner's name"

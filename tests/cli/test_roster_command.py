@@ -171,6 +171,7 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     [
         ("102,Cyd Orr,cyd@u.edu", "line 4: 102 Cyd Orr <cyd@u.edu>, and above it 102 Ben Bell <ben@u.edu>", 1),
         ("102,Cyd Orr,", "line 4: 102 Cyd Orr, and above it 102 Ben Bell <ben@u.edu>", 1),
+        ("102,Cyd Orr,\n102,Ben Bell,", "line 4: 102 Cyd Orr, and above it 102 Ben Bell <ben@u.edu>", 1),
         ("102,Ben Bell-Orr,ben@u.edu", "2 added", 0),
         ("102,BELL Ben,b@u.edu", "2 added", 0),
         ("105,,", "no name stands beside 105", 0),

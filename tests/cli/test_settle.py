@@ -84,6 +84,7 @@ def test_a_file_is_settled_under_each_of_its_names_and_in_every_upload(
     """Kim's essay by lesson, a stranger's notebook by its path; Eva sends a notebook after her essay, and Kim his essay again."""
     root = make_course(tmp_path / "course")
     shutil.copytree(root / "release", root / "source")
+    assert said(capsys, root, "settle") == (0, "nothing waits for you, and nothing is settled\n")
     (root / "roster.csv").write_text("learner,name,canvas id\njd,Doe Jane,31\nkl,Lee Kim,33\nem,Max Eva,34\n")
     first = {"doejane_31_5_x.ipynb": notebook("01_first", 1), "leekim_33_7_e.pdf": b"%PDF-1.7 my answers"}
     first |= {"maxeva_34_8_e.pdf": b"%PDF-1.7 hers", "who_77_6_x.ipynb": notebook("01_first", 3)}

@@ -19,10 +19,11 @@ import pytest
 from nbproof.testing import Rehearsal
 from tests import COURSE, main
 from tests.desk.classroom import LESSON, MOST, answer_anew, class_of, comments_in, marks_in
+from tests.feedback.page_rules import what_runs
 
 pytest.importorskip("nbproof_desk", reason="the teacher's desk is NOT tested: nbproof-desk is not installed")
 from nbproof_desk.questions import Reader, same_code, same_text
-from nbproof_desk.server import ADDRESS, Desk, application
+from nbproof_desk.server import ADDRESS, Desk, Wanted, application, seen_as
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
@@ -122,10 +123,9 @@ def served(a_class: Path, tmp_path: Path) -> Iterator[Served]:
     """A desk on a copy of the class."""
     shutil.copytree(a_class, tmp_path / "class")
     room = Rehearsal(tmp_path / "class", LESSON)
-    reader = Reader(COURSE, room.root)
     (socket,) = bind_sockets(0, ADDRESS)
     port = socket.getsockname()[1]
-    desk = Desk(reader, "ann")
+    desk = Desk(Reader(COURSE, room.root), "ann")
     ready, loop = threading.Event(), asyncio.new_event_loop()
 
     async def run() -> None:
@@ -228,6 +228,7 @@ def test_what_a_learner_wrote_does_nothing(served: Served) -> None:
     ):
         assert piece in said
     assert "\u202e" not in said and group.select(".answer td")
+    assert what_runs(str(group.select_one(".answer"))) == ["no policy that forbids scripts"]  # the server sends it
     # As a comment, and in the search box, it does as little.
     assert served.mark("why", "a < b", comment=EVIL)[0] == 200
     tree = served.question("why", "?find=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
@@ -265,8 +266,10 @@ def test_a_question_shows_what_is_asked_and_the_model_answer(served: Served) -> 
     assert "MARK-SCHEME" in tree.aside.get_text()  # type: ignore[union-attr]
     # Nobody's name is there until it is asked for.
     assert not {*ANSWERS} & set(tree.get_text().split())
+    with served.room.gradebook() as book:
+        book.update_or_create_student("ada", first_name="Ada", last_name="<b>L\u202e")
     names = json.loads(served.ask(f"/q/{LESSON}/why/names")[2])["names"]
-    assert sorted(names.values()) == ["ada", "ben", "cyd", "dan", "eve"]
+    assert sorted(names.values()) == ["ada (Ada <b>L\\u202e)", "ben", "cyd", "dan", "eve"]
     assert "Its cell is missing" in served.question("twice").get_text()
 
 
@@ -365,6 +368,39 @@ def test_of_a_group_all_is_written_or_nothing(served: Served) -> None:
     assert served.write("why", "mark", {"answers": seen, "points": 2})[0] == 409
     assert marks_in(served.room, "why")["ada"] == (None, True)
     assert not (served.room.root / ".course" / "desk.jsonl").exists()
+
+
+def test_two_desks_at_once(served: Served) -> None:
+    served.come_in()
+    seen = served.seen("why", "Because of it.")
+    other = Desk(Reader(COURSE, served.room.root), "bob")
+    other.read()
+    question = other.question(LESSON, "why")
+    (view,) = [one for one in other.views(question) if len(one.group.answers) == 2]
+    mine = {
+        other.reader.alias(one): seen_as(one, given) for one, given in zip(view.group.answers, view.given, strict=True)
+    }
+    other.mark(question, Wanted(mine, 1.0, "Theirs"))
+    other.book.close()
+    status, told = served.write("why", "mark", {"answers": seen, "points": 2})
+    assert status == 409 and "Theirs" in next(iter(told["groups"].values()))
+    assert marks_in(served.room, "why")["ada"] == (1.0, False)
+    # Nobody undoes another one's mark.
+    assert served.write("why", "undo", {})[1]["said"] == "There is nothing to undo."
+
+
+def test_a_mark_on_an_exercise_that_ended_otherwise_since_waits_here_too(served: Served) -> None:
+    with served.room.gradebook() as book:
+        grade = book.find_grade("test_twice_more", LESSON, LESSON, "cyd")
+        grade.manual_score, grade.needs_manual_grade = 0.0, True
+        book.db.commit()
+    served.come_in()
+    assert [row.select("td")[4].get_text() for row in served.page("/").select("tbody tr")] == ["5", "6", "3"]
+    (group,) = [one for one in served.question("twice").select(".group") if "A person gave points" in one.get_text()]
+    seen = json.loads(str(group["data-seen"]))
+    assert served.write("twice", "mark", {"answers": seen, "points": 3})[0] == 200
+    assert marks_in(served.room, "test_twice_more")["cyd"] == (1.0, False)
+    assert [row.select("td")[4].get_text() for row in served.page("/").select("tbody tr")] == ["5", "6", "2"]
 
 
 def test_an_answer_that_is_another_one_now_is_not_marked(served: Served) -> None:
@@ -512,3 +548,11 @@ def test_without_graded_work_the_command_says_what_to_do(tmp_path: Path, capsys:
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     assert main(["desk", "--course", str(tmp_path), "--no-browser"]) == 2
     assert "nothing is graded yet" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(a_class: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (socket,) = bind_sockets(0, ADDRESS)
+    port = str(socket.getsockname()[1])
+    assert main(["desk", "--course", str(a_class), "--no-browser", "--port", port]) == 2
+    socket.close()
+    assert "nothing can listen there" in capsys.readouterr().err

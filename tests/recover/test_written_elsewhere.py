@@ -122,7 +122,9 @@ def test_ordinary_answers_make_nobody_wait(slug: str) -> None:
     lesson, blueprint = lesson_of(slug)
     accepted = {one.id: [c for c in one.candidates if c.role == "accepted"] for one in lesson.exercises}
     for number in range(max(map(len, accepted.values()))):
-        answers = {name: as_handed_in(found[number % len(found)]) for name, found in accepted.items() if found}
+        answers = {
+            name: f"# {TEXT}\n{as_handed_in(found[number % len(found)])}" for name, found in accepted.items() if found
+        }
         notebook = _notebook(slug, answers)
         # Scratch cells, with the comments that people write.
         at = next(at for at, cell in enumerate(notebook["cells"]) if name_of(cell) == next(iter(answers)))

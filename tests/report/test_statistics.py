@@ -346,7 +346,8 @@ def test_ids_decide_before_names_and_names_are_asked_of_who_is_left(tmp_path: Pa
     )
     people = [Person(name, "Marie", "Dupont") for name in ("80", "dupont40", "dupont41")]
     grades = {(person.id, "02_tensor_hooks"): scored("", "", float(at), 33.0) for at, person in enumerate(people, 1)}
-    unsure = grade_file(systems()["Moodle"], sheet, grades, people, TITLES)
+    unsure = grade_file(systems()["Moodle"], sheet, grades, people, TITLES, chosen={"02_tensor_hooks": "Points"})
+    assert "so --column 02_tensor_hooks=Points is not used" in " ".join(unsure.notes)
     assert [row[3] for row in _rows(unsure.data)[1:]] == ["1", ""] and unsure.unclear == ("dupont40", "dupont41")
 
 

@@ -29,7 +29,7 @@ from nbproof.run.journal import only_run
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
-from tests import COURSE
+from tests import COURSE, main
 from tests.warm import Mark, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,6 +48,29 @@ def test_limits_that_are_none_are_named(room: Rehearsal, line: str, told: str) -
         config.write(f"\nc.GradingLimits.{line}\n")
     with pytest.raises(UsageError, match=told):
         room.grade()
+
+
+def test_the_line_of_the_settings_that_raises_is_named(room: Rehearsal) -> None:
+    settings = room.root / "nbgrader_config.py"
+    settings.write_text("c = get_config()\n\nc.Mark.pool = local\n")
+    with pytest.raises(UsageError, match="name 'local' is not defined") as told:
+        room.grade()
+    assert told.value.place == f"{settings}, line 3"
+
+
+def test_who_may_only_read_a_course_gets_a_report_elsewhere(
+    room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    room.hand_in("ada", RIGHT)
+    room.grade()
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "run.json.new")
+
+    monkeypatch.setattr("nbproof.run.journal.replace_file", refused)
+    assert main(["report", "--course", str(room.root), "--out", str(room.root / "mine")]) == 1
+    assert "error: this cannot be written\n  at:   run.json.new\n" in capsys.readouterr().err
+    assert (room.root / "mine" / "index.html").exists()
 
 
 def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ class NamesInRepr(Check):
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'name'": "not_every_module_has_it",
     }
     # What repr() returns is the answer itself; `is` belongs to the language.
-    claims = ("repr in fresh", "repr in model", "(returned_module is model)")
+    claims = ("repr in fresh", "repr in model", "(returned_module is model)", "function_repr(fresh.ab.a)")
+    blame = {"function_repr(fresh.ab.a)": "text_made_elsewhere"}
     names = ("duck", "goose", "heron", "swan")
     layout = (
         "Model(\n  (ab): Layer_AB(\n    (a): {}\n    (b): {}\n  )\n  (cd): Layer_CD(\n    (c): {}\n    (d): {}\n  )\n)"
@@ -61,6 +62,7 @@ class NamesInRepr(Check):
                 "repr in model": self.shown(nb.module("model")),
                 "(returned_module is model)": nb.returned_module is nb.model,
                 "new on fresh.ab.a": sorted(set(vars(fresh.ab.a)) - before),
+                "function_repr(fresh.ab.a)": nb.function("function_repr")(fresh.ab.a),
             }
 
     def truth(self, case):
@@ -70,6 +72,7 @@ class NamesInRepr(Check):
             "repr in model": right,
             "(returned_module is model)": True,
             "new on fresh.ab.a": ANYTHING,
+            "function_repr(fresh.ab.a)": "name=duck",
         }
 
     def mistakes(self, case):
@@ -92,7 +95,7 @@ class NamesInRepr(Check):
             "other_repr_changed": {"repr in fresh": functions_right},
             "apply_misses_some": {"repr in fresh": some},
             "apply_late_binding": {"repr in fresh": self.wanted(self.names[-1:] * 4)},
-            "repr_class_patched": {"repr in fresh": right, "new on fresh.ab.a": []},
+            "repr_class_patched": {"repr in fresh": right, "new on fresh.ab.a": [], "function_repr(fresh.ab.a)": ANYTHING},
         }
 
 
@@ -165,20 +168,26 @@ def _another_tree(case):
 class InAnotherTree(Check):
     """In one more tree every `Function_*` shows its name, in `model` too, and none outside."""
 
-    claims = ("repr(tree)", "repr(returned_module)", "outside")  # what repr() returns is the answer itself
+    claims = ("repr(tree)", "repr(returned_module)", "function_repr(tree[0])", "outside")  # what repr() returns is the answer itself
 
     def probe(self, nb, case):
         with clean_classes():
             tree, outside = _another_tree(case), _another_tree(case)
             tree.apply(nb.function("add_repr"))
-            return {"repr(tree)": repr(tree), "repr(returned_module)": repr(nb.returned_module), "outside": repr(outside)}
+            return {
+                "repr(tree)": repr(tree), "repr(returned_module)": repr(nb.returned_module), "outside": repr(outside),
+                "function_repr(tree[0])": nb.function("function_repr")(tree[0]),
+            }
 
     def truth(self, case):
         tree, model = _another_tree(case), Model()
         for part in [*tree.modules(), *model.modules()]:
             if isinstance(part, (Function_A, Function_B, Function_C, Function_D)):
                 part.extra_repr = partial(str, f"name={part.name}")
-        return {"repr(tree)": repr(tree), "repr(returned_module)": repr(model), "outside": repr(_another_tree(case))}
+        return {
+            "repr(tree)": repr(tree), "repr(returned_module)": repr(model), "outside": repr(_another_tree(case)),
+            "function_repr(tree[0])": f"name={tree[0].name}",
+        }
 
 
 check("named_repr", InAnotherTree)

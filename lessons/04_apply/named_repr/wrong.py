@@ -100,3 +100,12 @@
 # edits: reference
 -        module.extra_repr = partial(function_repr, module)
 +        module.repr = partial(function_repr, module)
+
+# %% text_in_a_lambda
+# misconception: makes the text elsewhere and empties function_repr | hint: text_made_elsewhere
+# edits: reference
+-    return f"name={self.name}"
++    pass
+@@
+-        module.extra_repr = partial(function_repr, module)
++        module.extra_repr = lambda: f"name={module.name}"

@@ -231,14 +231,6 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         return self.extractor(x)
 
-# %% traced
-# misconception: lets torchvision trace the model | hint: feat_traced
-# edits: on_top_of_torchvision
--        modes = {module: module.training for module in model.modules()}
-@@
--        for module, mode in modes.items():
--            module.training = mode
-
 # %% puts_one_mode_back
 # misconception: looks in eval mode, and puts the model's mode back, for all modules | hint: changes_mode
 # edits: new_dict_first

@@ -141,28 +141,6 @@ def value_at(model, step, x):
         model(x)
     return found[0]
 
-# %% stops_and_leaves_the_hook
-# misconception: stops by an exception, and never comes to the line that removes the hook | hint: feat_hook_left
-class Stop(Exception):
-    pass
-
-
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-
-    def hook(module, args, output):
-        found.append(output.detach().clone())
-        raise Stop
-
-    handle = model.get_submodule(step).register_forward_hook(hook)
-    try:
-        model(x)
-        handle.remove()
-    except Stop:
-        return found[0]
-
 # %% clears_all_hooks
 # misconception: empties the dict of hooks, other people's too | hint: removes_other_hooks
 def value_at(model, step, x):

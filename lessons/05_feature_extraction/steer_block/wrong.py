@@ -40,12 +40,6 @@ def steer(block, direction):
 +        output["hidden"] = output["hidden"] + direction
 +        return output
 
-# %% adds_in_place_to_a_shallow_copy
-# misconception: copies the dict and adds to the tensor in place | hint: steer_in_place
-# edits: copied_then_changed
--        steered["hidden"] = output["hidden"] + direction
-+        steered["hidden"].add_(direction)
-
 # %% every_entry
 # misconception: adds the direction to every entry | hint: steer_every_entry
 # breaks: everything else in the dict stays

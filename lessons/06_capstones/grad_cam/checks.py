@@ -72,6 +72,7 @@ class HeatMaps(Check):
         r"AttributeError: 'NoneType' object has no attribute '(mean|shape|sum|view)'": "cam_never_caught",
         r"TypeError: .*NoneType": "cam_never_caught",
         r"RuntimeError: The size of tensor": "cam_shape",
+        r"RuntimeError: a (view of a )?leaf Variable that requires grad is being used in an in-place": "cam_overwritten",
         r"RuntimeError: (\w+: )?mat1 and mat2 shapes cannot be multiplied": "children_in_a_row",
     }
 
@@ -121,7 +122,7 @@ class HeatMaps(Check):
                 lambda scores: own(scores.softmax(1)), lambda scores: own(scores.log_softmax(1)),
                 lambda scores: -own(scores.log_softmax(1)), lambda scores: -own(scores.log_softmax(1)) / len(targets),
             ),
-            "cam_all_classes": by(lambda scores: scores, lambda scores: scores[:, targets]),
+            "cam_all_classes": by(lambda scores: scores, lambda scores: scores[:, targets], lambda scores: own(scores - scores.mean(1, keepdim=True))),
             "cam_best_class": by(lambda scores: scores.amax(1)),
             "cam_one_class_for_all": by(lambda scores: scores[:, targets[0]], lambda scores: scores[0, targets]),
             "cam_mean_score": brings(heat / len(targets)),

@@ -25,6 +25,13 @@ def grad_cam(model, layer, x, targets):
 -        scores = model(x).gather(1, targets[:, None])
 +        scores = model(x)
 
+# %% difference_to_the_mean
+# misconception: the score less the mean of all scores | hint: cam_all_classes
+# edits: all_scores
+-        scores = model(x)
++        every = model(x)
++        scores = (every - every.mean(1, keepdim=True)).gather(1, targets[:, None])
+
 # %% backward_of_a_vector
 # misconception: backward of one score for each picture | hint: cam_one_number
 # edits: all_scores
@@ -223,22 +230,6 @@ def grad_cam(model, layer, x, targets):
 # edits: mean_over_batch
 -    weights = caught["gradient"].mean((0, 2, 3), keepdim=True)
 +    weights = caught["gradient"].mean((2, 3), keepdim=True).relu()
-
-# %% retain_grad
-# misconception: retain_grad follows the tensor to its new value | hint: cam_overwritten
-def grad_cam(model, layer, x, targets):
-    kept = {}
-
-    def keep(module, args, output):
-        output.retain_grad()
-        kept["output"], kept["values"] = output, output.detach().clone()
-
-    x = x.detach().clone().requires_grad_()
-    with model.get_submodule(layer).register_forward_hook(keep):
-        scores = model(x)
-    scores.gather(1, targets[:, None]).sum().backward(inputs=[kept["output"]])
-    weights = kept["output"].grad.mean((2, 3), keepdim=True)
-    return (weights * kept["values"]).sum(1).relu()
 
 # %% sum_of_gradients
 # misconception: the sum of the gradient instead of its mean | hint: cam_sum_or_mean

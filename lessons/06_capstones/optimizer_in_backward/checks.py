@@ -192,6 +192,7 @@ class AfterTheBlock(LikePlainSGD):
     def given(self, case):
         model = super().given(case)
         next(model.parameters()).register_post_accumulate_grad_hook(lambda parameter: None)  # somebody else's
+        model[0][0].bias.requires_grad_(False)
         return model
 
     def probe(self, nb, case):
@@ -212,10 +213,11 @@ class AfterTheBlock(LikePlainSGD):
         model, after = self.given(case), self.plain(case)[1]
         hooks, runs = hook_counts(model), as_before(what_runs(model, case, lambda: self.loss(case, model, 3).backward()))
         model.load_state_dict(after)
-        gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
+        trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
+        gradients = torch.autograd.grad(self.loss(case, model, 2), list(trained.values()))
         return {
             "hook count after the block": hooks, "parameters after a backward behind the block": after,
-            "gradients of that backward": dict(zip(after, gradients)), "hook count after an error": hooks, "what runs after an error": runs,
+            "gradients of that backward": {**dict.fromkeys(after), **dict(zip(trained, gradients))}, "hook count after an error": hooks, "what runs after an error": runs,
             "the error that comes out": case.words("error", 1)[0],
         }
 
@@ -225,6 +227,7 @@ class AfterTheBlock(LikePlainSGD):
         fewer = Matches(lambda got: None if sum(got.values()) < sum(hooks.values()) else "no", "fewer")
         return {
             "removes_other_hooks": {"hook count after the block": fewer}, "feat_error_swallowed": {"the error that comes out": "nothing"},
+            "not_as_before": {"hook count after the block": hooks, "gradients of that backward": such_that(lambda got: got["0.0.bias"] is not None)},
             "tool_hooks_left": {"hook count after the block": more}, "tool_not_after_error": {"hook count after an error": more},
         }
 

@@ -73,15 +73,6 @@ def OptimizerInBackward(model, make_optimizer):
 
     return [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
 
-# %% one_handle
-# misconception: one name for all handles | hint: tool_hooks_left
-# edits: hooks_left
--            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-+            self.handle = parameter.register_post_accumulate_grad_hook(hook)
-@@
--        pass
-+        self.handle.remove()
-
 # %% hides_the_error
 # misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
 # edits: hooks_left
@@ -145,13 +136,6 @@ def OptimizerInBackward(model, make_optimizer):
 # edits: frozen_parameters
 -        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
 +        self.optimizers = {p: self.make_optimizer([p]) for m in self.model.children() if isinstance(m, nn.Linear) for p in m.parameters() if p.requires_grad}
-
-# %% local_name_is_none
-# misconception: sets a local name to None | hint: optimizer_not_freed
-# edits: gradient_stays
-             self.optimizers[parameter].step()
-+            grad = parameter.grad
-+            grad = None
 
 # %% new_optimizer_each_time
 # misconception: makes an optimizer in the hook, so its state is lost | hint: optimizer_state_lost
@@ -290,3 +274,8 @@ class OptimizerInBackward:
 # edits: gradient_stays
              self.optimizers[parameter].step()
 +            parameter.grad.zero_()
+
+# %% all_learn_again
+# misconception: lets all parameters learn again at the end | hint: not_as_before
+# edits: reference
++        self.model.requires_grad_(True)

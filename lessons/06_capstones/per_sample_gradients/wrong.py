@@ -53,68 +53,24 @@ class PerSampleGradients:
 -            add(f"{name}.bias", grad)
 +            add(f"{name}.bias", grad.expand(len(grad), *layer.bias.shape))
 
-# %% full_backward_hook_and_stack
+# %% last_in_first_out
 # misconception: the last call waits for the first gradient, also if its output never reaches the loss | hint: per_sample_wrong_pairs
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        self.handles = []
-        names = {parameter: name for name, parameter in self.model.named_parameters()}
-        for module in self.model.modules():
-            if isinstance(module, nn.Linear):
-                inputs, keys = [], [names[parameter] for parameter in module.parameters()]
-                self.handles.append(module.register_forward_pre_hook(self.make_forward(inputs)))
-                self.handles.append(module.register_full_backward_hook(self.make_backward(inputs, *keys)))
-        return self
-
-    def make_forward(self, inputs):
-        def forward_hook(module, args):
-            inputs.append(args[0].detach().clone())
-
-        return forward_hook
-
-    def make_backward(self, inputs, weight_key, bias_key=None):
-        def backward_hook(module, grad_input, grad_output):
-            x = inputs.pop()  # backward visits the calls in reverse order
-            g = grad_output[0].clone()
-            if self.reduction == "mean":
-                g = g * g.shape[0]
-            weight = torch.bmm(g.unsqueeze(2), x.unsqueeze(1))
-            if weight_key in self.gradients:
-                self.gradients[weight_key] += weight
-            else:
-                self.gradients[weight_key] = weight
-            if bias_key is not None:
-                if bias_key in self.gradients:
-                    self.gradients[bias_key] += g
-                else:
-                    self.gradients[bias_key] = g
-
-        return backward_hook
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        for handle in self.handles:
-            handle.remove()
-        self.handles = []
+# edits: reference
+-            output.register_hook(partial(collect, layer, args[0].detach()))  # each call's hook knows its input
++            inputs.setdefault(layer, []).append(args[0].detach())
++            output.register_hook(partial(collect, layer))
+@@
+-        def collect(layer, x, grad):
++        inputs = {}
++
++        def collect(layer, grad):
++            x = inputs[layer].pop()
 
 # %% first_in_first_out
 # misconception: pairs the calls of a reused layer in forward order | hint: per_sample_wrong_pairs
-# edits: full_backward_hook_and_stack
--            x = inputs.pop()  # backward visits the calls in reverse order
-+            x = inputs.pop(0)
-
-# %% grad_output_is_tuple
-# misconception: multiplies with the tuple of output gradients | hint: per_sample_tuple
-# edits: full_backward_hook_and_stack
--            g = grad_output[0].clone()
-+            g = grad_output
-@@
--                g = g * g.shape[0]
-+                g = g * len(x)
+# edits: last_in_first_out
+-            x = inputs[layer].pop()
++            x = inputs[layer].pop(0)
 
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
@@ -261,12 +217,6 @@ class PerSampleGradients:
 # breaks: `reduction` says whether the loss is
 # edits: always_times_n
 -            grad = grad * grad.shape[0]
-
-# %% scales_in_place
-# misconception: scales the gradient in place | hint: per_sample_changes_grad
-# edits: divides_by_n
--                grad = grad / len(grad)
-+                grad *= len(grad)
 
 # %% names_of_modules
 # misconception: a parameter's name is its module's, a dot, and "weight" | hint: per_sample_own_names

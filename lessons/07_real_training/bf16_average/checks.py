@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from nbproof.values.evidence import Unreadable
 from course.truths import other_than, such_that
 
 POISON = ("wire", "bucket", "buffer", "future", "later", "sent", "total", "grad")
@@ -118,6 +119,7 @@ class CommCheck(Check):
             "comm_not_compressed": {"what was sent": dtypes(str(self.dtype)[6:])},
             "comm_float16": {"what was sent": dtypes("float16")},
             "comm_callback_returns_nothing": {"the list of averages": such_that(lambda got: all(one is None for one in got))},
+            "comm_future_for_value": {"the list of averages": such_that(lambda got: all(isinstance(one, Unreadable) and one.of == "Future" for one in got))},
             "comm_divides_twice": {"the list of averages": [total.to(self.dtype) / size**2 for total in self.totals(case)]},
             "comm_sent_twice": {"what was sent": such_that(lambda got: len(got) > len(own))},
             "comm_dtype": {"the list of averages": such_that(lambda got: all(one.dtype != str(self.dtype)[6:] for one in got))},

@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Close, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.truths import such_that
 
 POISON = ("w", "optimizer", "scaler", "loss", "parameters", "handles")
@@ -71,6 +71,9 @@ class ClipCheck(Check):
             gradients = shrunk({"a": gradients["a"]}) | shrunk({name: gradients[name] for name in "bc"})
         elif clip == "first group":
             gradients = gradients | shrunk({"a": gradients["a"]})
+        elif clip == "weights":
+            for one in parameters.values():
+                one.data.clamp_(-self.most, self.most)
         elif clip == "zero":
             gradients = {name: 0 * one for name, one in gradients.items()}
         for name, one in gradients.items():
@@ -119,7 +122,7 @@ class WithAScaler(ClipCheck):
             "clip_each_alone": self.of(case, "each"),
             "clip_each_group": self.of(case, "groups"),
             "clip_first_group": self.of(case, "first group"),
-            "clip_not_at_all": self.of(case, "none"),
+            "clip_not_at_all": AnyOf(self.of(case, "none"), self.of(case, "weights")),
             "clip_zeroed": {"parameters after each step": such_that(lambda got: factors(got).abs().max() < 1e-3)},
             "clip_other_norm": {"parameters after each step": such_that(to_another_norm)},
         }

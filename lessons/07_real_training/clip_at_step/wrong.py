@@ -168,3 +168,10 @@ def clip_at_step(optimizer, most):
             grad.mul_(min(1.0, most / norm.item()))
 
     return optimizer.register_step_pre_hook(clip)
+
+# %% weights_for_gradients
+# misconception: clamps the parameters in place of their gradients | hint: clip_not_at_all
+# edits: reference
+-        nn.utils.clip_grad_norm_(parameters, most)
++        for parameter in parameters:
++            parameter.data.clamp_(-most, most)

@@ -211,3 +211,19 @@ def LoRA(linear, rank):
     linear.register_forward_hook(lambda module, args, output: output + args[0] @ correction.T)
     linear.merged = lambda: copy.deepcopy(linear)
     return linear
+
+# %% third_parameter
+# misconception: a bias of its own, which is trained as well | hint: lora_not_frozen
+# edits: reference
+-        self.B = Parameter(torch.zeros(linear.out_features, rank).to(weight))
++        self.B = Parameter(torch.zeros(linear.out_features, rank).to(weight))
++        self.bias = Parameter(torch.zeros(linear.out_features).to(weight))
+@@
+-        return self.linear(x) + x @ self.A.T @ self.B.T
++        return self.linear(x) + x @ self.A.T @ self.B.T + self.bias
+
+# %% merged_by_a_hook
+# misconception: the merged layer adds the correction in a hook | hint: lora_no_linear
+# edits: reference
+-            new.weight += self.B @ self.A
++            new.register_forward_hook(lambda module, args, output: output + args[0] @ self.A.T @ self.B.T)

@@ -71,7 +71,7 @@ class HuntCheck(Check):
 
     def which(self, case):
         """The places of those that are hurt, in the order of forward."""
-        return [case.integer("hurt", 0, 2)]
+        return [case.integer("hurt", 1, 2)]
 
     def given(self, case):
         names = self.names(case)
@@ -108,7 +108,7 @@ class HuntCheck(Check):
             "nan_object": {field: such_that(lambda got: not text(got))},
             "nan_no_module": {field: [operation, ""]},
             "nan_module_above": {field: AnyOf(*([operation, part] for part in module.split(".")))},
-            "nan_last": {field: such_that(lambda got: text(got) and got[0] == "TBackward0")},
+            "nan_last": {field: AnyOf(such_that(lambda got: text(got) and got[0] == "TBackward0"), *(self.pair(case, place) for place in self.which(case)[:-1]))},
             "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1])), ROW: ["LogBackward0", "1"]},
             "nan_stale": {ROW: such_that(lambda got: text(got) and got[1].split(".")[0] in self.names(case))},
             "nan_late_binding": {ROW: such_that(lambda got: text(got) and "Accumulate" in got[0])},
@@ -121,7 +121,7 @@ class HuntCheck(Check):
 
 
 class OneIsHurt(HuntCheck):
-    """It names the operation and its module, on whichever branch it is."""
+    """It names the operation and its module, on any branch."""
 
 
 class FirstOfTwo(HuntCheck):
@@ -144,7 +144,7 @@ class InTheLossOrNowhere(HuntCheck):
         sound = case.build("net", Branches, names, self.kinds(case), [])
         fragile = Fragile("ratio", True)  # the first of its gradients is None
         return {
-            "the answer for a NaN of the loss": hunt(sound, case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
+            "the answer for a NaN of the loss": hunt(nn.Sequential(sound), case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
             "the answer when all is finite": hunt(sound, case.tensor("x", 5, 4), self.loss_of(case)),
             "the answer for a NaN of the model": hunt(self.given(case), case.tensor("x", 5, 4), self.loss_of(case)),
         }
@@ -199,7 +199,7 @@ class DictsAndKeywords(HuntCheck):
 
     def mistakes(self, case):
         name = self.names(case)[1]
-        return {"nan_in_a_box": {"the answer for the model itself": ["SqrtBackward0", name]}}
+        return {"nan_in_a_box": {"the answer for the model itself": ["SqrtBackward0", name]}, "nan_nothing_found": {"the answer for a layer that returns a dict": None}}
 
 
 @contextmanager

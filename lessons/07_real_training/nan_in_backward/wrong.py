@@ -171,21 +171,6 @@ def nan_in_backward(model, x, loss_of):
 # edits: got_finite_and_made_not
 -    loss.backward()
 
-# %% forward_values
-# misconception: looks at what comes out in forward, where all is finite | hint: nan_nothing_found
-def nan_in_backward(model, x, loss_of):
-    bad = []
-
-    def look(name, module, args, output):
-        if not output.isfinite().all():
-            bad.append((output.grad_fn.name(), name))
-
-    with ExitStack() as hooks:
-        for name, module in model.named_modules():
-            hooks.enter_context(module.register_forward_hook(partial(look, name)))
-        loss_of(model(x)).backward()
-    return bad[0] if bad else None
-
 # %% anomaly
 # misconception: PyTorch's anomaly mode, which finds NaN alone and no module | hint: nan_one_too_late
 def nan_in_backward(model, x, loss_of):
@@ -217,3 +202,9 @@ def nan_in_backward(model, x, loss_of):
      loss.backward()
 +    if not loss.isfinite():
 +        return loss.grad_fn.name(), ""
+
+# %% last_name_for_the_loss
+# misconception: gives operations of the loss the name that was noted last | hint: nan_no_name
+# edits: reference
+-            node.register_hook(partial(look, (node.name(), names.get(node, ""))))
++            node.register_hook(partial(look, (node.name(), names.get(node, [*names.values()][-1]))))

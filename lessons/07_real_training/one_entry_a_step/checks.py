@@ -17,6 +17,7 @@ ERRORS = {
     r"TypeError: .*(context manager protocol|not an iterator)": "tool_no_context",
     r"AttributeError: __e": "tool_no_context",
     r"TypeError: .*NoneType": "record_hands_out_nothing",
+    r"RuntimeError: element 0 of tensors does not require grad": "hook_replaces_output",
 }
 
 

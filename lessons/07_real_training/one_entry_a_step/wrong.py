@@ -49,48 +49,12 @@
 -            if listening:
 +            if listening and module.training:
 
-# %% waits_for_a_backward
-# misconception: listens until the first backward begins, and never again | hint: record_first_only
-@contextmanager
-def recorder(model, layers):
-    history, backward = {name: [] for name in layers}, []
-
-    def look(name, module, args, output):
-        if not backward:
-            history[name].append(output.detach().square().mean().item())
-
-    def end(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: backward.append(1))
-
-    with ExitStack() as hooks:
-        hooks.enter_context(model.register_forward_hook(end))
-        for name in layers:
-            hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(look, name)))
-        yield history
-
 # %% overwrites_the_step
 # misconception: the second forward writes over the entry of the last call | hint: record_overwrites
 # edits: counts_calls
 -                    if len(entries) != calls:
 -                        entries.append(torch.mean(output.detach() * output.detach()).item())
 +                    entries[calls - 1 :] = [torch.mean(output.detach() * output.detach()).item()]
-
-# %% every_second_entry
-# misconception: takes for granted that each layer runs twice | hint: record_drops
-# edits: hands_over_at_the_end_of_a_call
--        latest[names[module]] = output.detach().pow(2).mean().item()
-+        latest.setdefault(names[module], []).append(output.detach().pow(2).mean().item())
-@@
--    def call_ends(module, args, output):
--        for name in layers if not ModuleTracker().is_bw else []:
--            history[name].append(latest[name])
--
--    handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
-+    handles = [module.register_forward_hook(look) for module in names]
-@@
-+        for name in layers:
-+            history[name] += latest.get(name, [])[::2]
 
 # %% not_detached
 # misconception: computes with the live output, so the second forward saves less than the first | hint: record_saves

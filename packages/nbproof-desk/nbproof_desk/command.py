@@ -44,20 +44,22 @@ def _desk(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     with progress("reading"):
+        from nbproof.gradebook.reader import opened_gradebook
         from nbproof_desk.questions import Reader
-        from nbproof_desk.server import serve
+        from nbproof_desk.server import Desk, serve
 
-        reader = Reader(arguments.works_for, arguments.course.resolve())
-        reader.read()
+        root = arguments.course.resolve()
+        with opened_gradebook(root) as book:
+            is_graded = book is not None
+        desk = Desk(Reader(arguments.works_for, root), arguments.marker or _user())
+        if is_graded:
+            desk.read()
         # The first page is to be there at once.
-        answered = [one for one in reader.questions().values() if reader.groups(one)]
+        answered = [one for one in desk.reader.questions().values() if desk.reader.groups(one)]
         if not answered:
-            raise UsageError("nothing waits for a person: nothing is graded yet, or only by tests", "", _grade())
-    return serve(reader, arguments.marker or _user(), arguments.port, opens=not arguments.no_browser)
-
-
-def _grade() -> str:
-    return course_command("grade")
+            fact = "nothing waits for a person: nothing is graded yet, or all of it by tests"
+            raise UsageError(fact, str(root), course_command("grade"))
+    return serve(desk, arguments.port, opens=not arguments.no_browser)
 
 
 COMMAND = Command(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +31,8 @@ from nbproof.files import digest_of
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import people_in
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
-from nbproof.key import assignment_of, notebook_of
+from nbproof.grouping import grouped
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import course_config
 from nbproof_desk.questions import MarkedQuestion
 
@@ -151,6 +152,25 @@ class MarksBook:
         with self._session():
             return {one.id: one for one in people_in(self._book)}
 
+    def again(self) -> dict[Key, frozenset[str]]:
+        """The cells that wait for a person although one has given points: something has changed since."""
+        query = (
+            select(SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name)
+            .select_from(Grade)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .where(Grade.needs_manual_grade.is_(True), Grade.manual_score.is_not(None))
+        )
+        found = []
+        with self._session() as session:
+            for learner, assignment, notebook, cell in session.execute(query):
+                # An assignment with one notebook of its name is a lesson of that name.
+                found += [(Key(learner, name), cell) for name in {assignment, f"{assignment}/{notebook}"}]
+        return {key: frozenset(cells) for key, cells in grouped(found).items()}
+
     def given(self, question: MarkedQuestion, learners: Collection[str] | None = None) -> dict[str, Given]:
         """Learner -> what people gave for the answer to this question; of these learners, None: of all."""
         with self._session() as session:
@@ -163,8 +183,7 @@ class MarksBook:
         """
         with self._session() as session:
             rows = _Rows(session, question, [one.learner for one in changes])
-            for one in changes:
-                rows.write(one)
+            rows.write(changes)
             note()
             session.commit()
 
@@ -198,30 +217,34 @@ class _Rows:
         row = self._comments.get(learner)
         return row.manual_comment if row is not None else None
 
-    def write(self, one: Change) -> None:
-        """Change a learner's rows, each only if it still holds what it held before. Raises Overtaken."""
-        for name, after in one.after.scores.items():
-            before, row = one.before.scores[name], self._grades[one.learner].get(name)
-            table = Grade.__table__
-            self._update(
-                row,
-                update(table)
-                .where(table.c.manual_score.is_not_distinct_from(before.points))
-                .where(table.c.needs_manual_grade.is_not_distinct_from(before.waits))
-                .values(manual_score=after.points, needs_manual_grade=after.waits),
-            )
-        if one.after.comment != one.before.comment:
-            table = Comment.__table__
-            self._update(
-                self._comments.get(one.learner),
-                update(table)
-                .where(table.c.manual_comment.is_not_distinct_from(one.before.comment))
-                .values(manual_comment=one.after.comment),
-            )
+    def write(self, changes: Iterable[Change]) -> None:
+        """Change the learners' rows, each only if it still holds what it held before. Raises Overtaken."""
+        # Of a group all rows change alike: one statement does it.
+        moves: dict[tuple[CellGiven, CellGiven], list[Any]] = defaultdict(list)
+        says: dict[tuple[str | None, str | None], list[Any]] = defaultdict(list)
+        for one in changes:
+            for name, after in one.after.scores.items():
+                moves[one.before.scores[name], after].append(self._grades[one.learner].get(name))
+            if one.after.comment != one.before.comment:
+                says[one.before.comment, one.after.comment].append(self._comments.get(one.learner))
+        grades, comments = Grade.__table__, Comment.__table__
+        for (old, new), rows in moves.items():
+            is_same = grades.c.manual_score.is_not_distinct_from(old.points)
+            waits = grades.c.needs_manual_grade.is_not_distinct_from(old.waits)
+            told = update(grades).values(manual_score=new.points, needs_manual_grade=new.waits)
+            self._update(rows, told.where(is_same, waits))
+        for (was, text), rows in says.items():
+            is_same = comments.c.manual_comment.is_not_distinct_from(was)
+            self._update(rows, update(comments).values(manual_comment=text).where(is_same))
 
-    def _update(self, row: Any, how: Any) -> None:
-        if row is None or self._session.execute(how.where(how.table.c.id == row.id)).rowcount != 1:
+    def _update(self, rows: Sequence[Any], how: Any) -> None:
+        """Run a statement for these rows. Raises Overtaken if one is not there, or not as the statement wants it."""
+        if None in rows:
             raise Overtaken
+        for start in range(0, len(rows), _FEW):
+            ids = [row.id for row in rows[start : start + _FEW]]
+            if self._session.execute(how.where(how.table.c.id.in_(ids))).rowcount != len(ids):
+                raise Overtaken
 
 
 def _rows_of(kind: Any, question: MarkedQuestion, cells: Iterable[str], learners: Collection[str] | None) -> Any:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, solution_of
@@ -41,6 +42,7 @@ class Kind(StrEnum):
     CODE = "code"
     TASK = "task"
     UNCERTAIN = "uncertain exercise"
+    AGAIN = "exercise to look at again"
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ class _Kept:
 
     path: Path
     stamp: tuple[int, int] | None = None
+    again: frozenset[str] = frozenset()
+    """The cells that wait although a person has given points."""
     answers: tuple[HandedIn, ...] = ()
 
 
@@ -167,14 +171,17 @@ class Reader:
     def __init__(self, course: Course, root: Path) -> None:
         self.course, self.root = course, root
         self._secret = secrets.token_bytes(32)
+        self._again: Mapping[Key, frozenset[str]] = {}
         self._kept: dict[Key, _Kept] = {}
         self._lessons: dict[str, tuple[int, tuple[Cell, ...]]] = {}
         self._questions: dict[tuple[str, str], MarkedQuestion] = {}
         self._groups: dict[tuple[str, str], tuple[AnswerGroup, ...]] = {}
         self._aliases: dict[tuple[str, str], dict[str, HandedIn]] = {}
 
-    def read(self) -> None:
-        """Read what has come or changed since it was read last."""
+    def read(self, again: Mapping[Key, frozenset[str]] = MappingProxyType({})) -> None:
+        """Read what has come or changed since it was read last. ``again``: the cells that wait although a person has given
+        points."""
+        self._again = again
         refused = problems_of(self.root)
         here = places(self.root)
         known = here.lessons()
@@ -189,11 +196,15 @@ class Reader:
         """The same for these alone."""
         for key in keys:
             kept = self._kept.get(key) or _Kept(journal_of(self.root, *key))
-            stamp = _stamp(kept.path)
-            if kept.stamp != stamp or key not in self._kept:
-                verdict = journalled_verdict(self.root, *key) if stamp is not None else None
-                answers = () if verdict is None or verdict.problem else tuple(_answers_of(self.course, verdict))
-                self._keep(key, _Kept(kept.path, stamp, answers))
+            stamp, again = _stamp(kept.path), self._again.get(key, frozenset())
+            if key not in self._kept or (kept.stamp, kept.again) != (stamp, again):
+                verdict = None
+                if stamp is not None:
+                    verdict = journalled_verdict(self.root, *key)
+                answers: tuple[HandedIn, ...] = ()
+                if verdict is not None and not verdict.problem:
+                    answers = tuple(_answers_of(self.course, verdict, again))
+                self._keep(key, _Kept(kept.path, stamp, again, answers))
 
     def _keep(self, key: Key, kept: _Kept | None) -> None:
         """Keep what was read; None: it is not there any more."""
@@ -280,14 +291,14 @@ class Reader:
         ).hex()[:16]
 
 
-def _answers_of(course: Course, verdict: Verdict) -> Iterator[HandedIn]:
-    """All in a verdict that a person marks."""
+def _answers_of(course: Course, verdict: Verdict, again: frozenset[str]) -> Iterator[HandedIn]:
+    """All in a verdict that a person marks. ``again``: the cells that wait although a person has given points."""
     for one in verdict.written:
         if one.answered:
             yield _written(verdict, one)
     for outcome in verdict.exercises:
-        if outcome.status is Status.UNCERTAIN:
-            yield _uncertain(course, verdict, outcome)
+        if outcome.status is Status.UNCERTAIN or not again.isdisjoint(outcome.most):
+            yield _exercise(course, verdict, outcome)
 
 
 def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
@@ -305,17 +316,19 @@ def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
     )
 
 
-def _uncertain(course: Course, verdict: Verdict, outcome: Outcome) -> HandedIn:
+def _exercise(course: Course, verdict: Verdict, outcome: Outcome) -> HandedIn:
     answer = verdict.answers.get(outcome.id, "")
-    parts = [Part(True, answer, _outputs(verdict, outcome.id))] if answer.strip() else []
-    if not parts:  # one of the learner's own cells may be the answer
-        parts = [Part(one.code, one.source) for one in verdict.own if one.code]
-    question = MarkedQuestion(
-        verdict.lesson, outcome.id, Kind.UNCERTAIN, _title(verdict, outcome.id), dict(outcome.most)
-    )
-    return HandedIn(_key(verdict), question, tuple(parts[:_MOST_PARTS]), words_of(course).outcome(outcome))
+    parts = [Part(one.code, one.source) for one in verdict.own if one.code]
+    if answer.strip():  # if not, one of the learner's own cells may be the answer
+        parts = [Part(True, answer, _outputs(verdict, outcome.id))]
+    kind, note = Kind.UNCERTAIN, words_of(course).outcome(outcome)
+    if outcome.status is not Status.UNCERTAIN:
+        kind, note = Kind.AGAIN, f"{_AGAIN} {note}".strip()
+    question = MarkedQuestion(verdict.lesson, outcome.id, kind, _title(verdict, outcome.id), dict(outcome.most))
+    return HandedIn(_key(verdict), question, tuple(parts[:_MOST_PARTS]), note)
 
 
+_AGAIN = "A person gave points; the answer, its tests or their points have changed since."
 _MOST_PARTS = 12
 """Cells of one answer that a page shows."""
 

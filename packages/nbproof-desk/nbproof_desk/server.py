@@ -7,6 +7,7 @@ makes is refused. The token in the address brings a cookie, which counts from th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import secrets
@@ -17,16 +18,17 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from socket import create_server, socket
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from nbproof import feedback
+from nbproof.command import course_command
 from nbproof.display.outline import title_of
-from nbproof.errors import CourseError
+from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.text import counted, printable
 from nbproof_desk.ledger import Entry, Ledger
@@ -105,6 +107,10 @@ class Desk:
         self.course = reader.course
         self.book = MarksBook(reader.root)
         self.ledger = Ledger(reader.root, marker)
+
+    def read(self) -> None:
+        """Read what has come or changed."""
+        self.reader.read(self.book.again())
 
     def question(self, lesson: str, name: str) -> MarkedQuestion:
         """The question at this place, as it was read last. Raises HTTPError if nobody has answered it."""
@@ -321,7 +327,7 @@ class _Waits(_Page):
 
     def get(self) -> None:
         desk = self.desk
-        desk.reader.read()
+        desk.read()
         lessons: dict[str, list[dict[str, Any]]] = {}
         for question in desk.reader.questions().values():
             views = desk.views(question)
@@ -339,7 +345,7 @@ class _Question(_Page):
 
     def get(self, lesson: str, name: str) -> None:
         desk = self.desk
-        desk.reader.read()
+        desk.read()
         question = desk.question(lesson, name)
         find = self.get_query_argument("find", "")
         every = desk.views(question)
@@ -544,18 +550,27 @@ def application(desk: Desk, port: int, token: str) -> Application:
     )
 
 
-def serve(reader: Reader, marker: str, port: int, *, opens: bool) -> int:
-    """Answer until Ctrl-C. Returns the exit code. Raises OSError if the port is taken."""
-    asyncio.run(_serve(Desk(reader, marker), port, opens=opens))
+def serve(desk: Desk, port: int, *, opens: bool) -> int:
+    """Answer until Ctrl-C. Returns the exit code. Raises UsageError if the port is taken."""
+    try:
+        listening = create_server((ADDRESS, port))
+    except OSError as error:
+        raise UsageError(
+            f"nothing can listen there: {error.strerror or error}",
+            f"{ADDRESS}:{port}",
+            course_command("desk --port 0"),
+        ) from None
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(desk, listening, opens=opens))
     return 0
 
 
-async def _serve(desk: Desk, port: int, *, opens: bool) -> None:
-    sockets = bind_sockets(port, ADDRESS)
-    port = sockets[0].getsockname()[1]
+async def _serve(desk: Desk, listening: socket, *, opens: bool) -> None:
+    listening.setblocking(False)
+    port = listening.getsockname()[1]
     token = secrets.token_hex(24)
     server = HTTPServer(application(desk, port, token), max_body_size=4 << 20)
-    server.add_sockets(sockets)
+    server.add_socket(listening)
     url = f"http://{ADDRESS}:{port}/?token={token}"
     print(f"the desk, for {printable(desk.ledger.marker)}, until Ctrl-C: {url}", flush=True)
     if opens:
