@@ -229,8 +229,8 @@ def pool(folder: Path, like: Path, arguments: argparse.Namespace, say: Callable[
 
     config, here = course_config(ROOT), places(ROOT)
     blueprints = {name: read_blueprint(COURSE, here.source(name), config, name) for name in here.lessons()}
-    jobs = (HandIn(Key(name, path.parent.name), path) for path, name in _copies(like))
-    jobs_ = [*islice(jobs, arguments.hand_ins)]
+    copies = islice(_copies(like), arguments.hand_ins)
+    jobs = [HandIn(Key(name, path.parent.name), path) for path, name in copies]
     with waiting_cluster(folder / "cluster", like, arguments) as started:
         made = pool_named(f"dask:{folder / 'cluster' / 'scheduler.json'}", "--pool", isolation=Isolation.FULL, says=say)
         assert made is not None
@@ -240,7 +240,7 @@ def pool(folder: Path, like: Path, arguments: argparse.Namespace, say: Callable[
                 time.sleep(0.2)
             before = {name: Used.by(one) for name, one in watched.items()}
             wall, count = time.perf_counter(), 0
-            for _, verdict in marked(cluster, jobs_, lambda one: replace(one, notebook=one.path.read_bytes()), SEED):
+            for _, verdict in marked(cluster, jobs, lambda one: replace(one, notebook=one.path.read_bytes()), SEED):
                 assert not verdict.problem, verdict.problem
                 count += 1
             wall = time.perf_counter() - wall
@@ -278,7 +278,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=1.0, help="how long a worker waits in place of marking")
     parser.add_argument("--slots", type=int, default=64, help="threads of all workers together")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--in", type=Path, dest="into", help="where the class is made (default: with temporary files)")
+    parser.add_argument(
+        "--in", type=Path, dest="into", help="where the class is made: on the disk of --like (default: temporary files)"
+    )
     arguments = parser.parse_args(argv)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(dir=arguments.into) as name:

@@ -85,8 +85,8 @@ def test_tests_that_can_be_forged_are_told_in_a_quiet_run_too() -> None:
 
 def test_names_cannot_paint_the_terminal() -> None:
     for name in ("[red]eve[/]", "x_y-z.", "a:smile:", "[x]", "x\\", "=1+1", "007", "🎓 ada"):
-        text = _printed(_told([scored(name, "ps_1-b.", 1, 3)]))
-        assert f"│ {name} " in text and "┃ ps_1-b. ┃" in text
+        text = _printed(_told([scored(name, "[b]_1-b.", 1, 3)]))
+        assert f"│ {name} " in text and "┃ [b]_1-b. ┃" in text
 
 
 def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,7 +162,7 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(room: Rehearsal, db_
 def test_of_two_people_and_a_run_that_write_at_the_same_time_nobody_loses_anything(
     room: Rehearsal, db_url: str
 ) -> None:
-    _configure(room.root, db_url)
+    _configure(room.root, db_url.replace("postgresql", "postgresql+psycopg", 1))
     marked, late = [f"ada{number}" for number in range(12)], [f"zoë{number}" for number in range(4)]
     room.hand_in_all(dict.fromkeys(marked, RIGHT))
     room.grade()

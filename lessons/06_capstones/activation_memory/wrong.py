@@ -145,15 +145,6 @@
 +                return
 +            layer = running[-1]
 
-# %% parameters_by_id
-# misconception: compares the ids of tensors; a transposed weight is another tensor | hint: memory_counts_parameters
-# edits: counts_parameters
--        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
-+        own = {id(p) for p in self.model.parameters()}
-@@
--            if storage.data_ptr() not in seen:
-+            if id(tensor) not in own and storage.data_ptr() not in seen:
-
 # %% returns_nothing
 # misconception: pack counts and returns nothing | hint: memory_nothing_packed
 # breaks: gives the same gradients

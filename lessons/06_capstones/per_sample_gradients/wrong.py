@@ -218,12 +218,6 @@ class PerSampleGradients:
 # edits: always_times_n
 -            grad = grad * grad.shape[0]
 
-# %% scales_in_place
-# misconception: scales the gradient in place | hint: per_sample_changes_grad
-# edits: divides_by_n
--                grad = grad / len(grad)
-+                grad *= len(grad)
-
 # %% names_of_modules
 # misconception: a parameter's name is its module's, a dot, and "weight" | hint: per_sample_own_names
 # breaks: the names in `named_parameters()`

@@ -49,26 +49,6 @@
 -            if listening:
 +            if listening and module.training:
 
-# %% waits_for_a_backward
-# misconception: listens until the first backward begins, and never again | hint: record_first_only
-@contextmanager
-def recorder(model, layers):
-    history, backward = {name: [] for name in layers}, []
-
-    def look(name, module, args, output):
-        if not backward:
-            history[name].append(output.detach().square().mean().item())
-
-    def end(module, args, output):
-        if output.requires_grad:
-            output.register_hook(lambda grad: backward.append(1))
-
-    with ExitStack() as hooks:
-        hooks.enter_context(model.register_forward_hook(end))
-        for name in layers:
-            hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(look, name)))
-        yield history
-
 # %% overwrites_the_step
 # misconception: the second forward writes over the entry of the last call | hint: record_overwrites
 # edits: counts_calls
