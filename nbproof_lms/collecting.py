@@ -175,7 +175,7 @@ class _Filing:
         if item.record.status == "junk" or not item.safe:
             return item
         if self.learner:
-            owner = Owner(self.learner, file=item.parts[-1])
+            owner = self._as_said(owner, item.parts[-1])
         if owner.learner and (why := self.submitted.why_blocked(owner.learner, "")):
             owner = Owner(why=why, file=owner.file)
         record = replace(item.record, learner=owner.learner, why=item.record.why or owner.why, system=owner.system)
@@ -184,6 +184,16 @@ class _Filing:
             if has_times and systems()[owner.system].dates_entries:
                 record = replace(record, time=_unless_far(item.time))
         return replace(item, record=record, called=owner.file)
+
+    def _as_said(self, owner: Owner, name: str) -> Owner:
+        """The learner that a person named for all files; nobody if a class's folders say that a file is another's."""
+        other = owner.learner not in {"", self.learner}
+        if other and (self.roster is not None or owner.learner in places(self.submitted.root).learners()):
+            why = (
+                f"its place in the upload says {owner.learner!r}, and --learner {self.learner!r}: collect it by itself"
+            )
+            return Owner(why=why, file=name)
+        return Owner(self.learner, file=name)
 
 
 def _has_times(items: Sequence[IncomingFile]) -> bool:

@@ -285,20 +285,12 @@ _NONE = "none"
 def _change_due_dates(arguments: Namespace) -> int:
     """Do what ``roster due`` or ``roster extend`` was asked for. Returns the exit code, 0. Raises CourseError."""
     root: Path = arguments.course
-    words = [*getattr(arguments, "learners", ()), arguments.lesson, *arguments.when]
-    lessons = gradable_lessons(root, [])
-    # A shell splits a time without quotes, so the lesson's place tells where the learners end and the time begins.
-    named = {*lessons, *map(assignment_of, lessons)}.intersection(words)
-    at = max(map(words.index, named), default=words.index(arguments.lesson))
-    lesson = words[at]
-    gradable_lessons(root, [lesson])
-    told = " ".join(words[at + 1 :])
+    names, lesson, told = _said(root, arguments)
     when = None if told == _NONE else read_due(told, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
         _set_due(arguments.works_for, root, lesson, when)
     else:
-        learners = find_learners(root, words[:at], "roster extend")
-        _extend(arguments.works_for, root, lesson, learners, when)
+        _extend(arguments.works_for, root, lesson, find_learners(root, names, "roster extend"), when)
     if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
         graded = course_command(shlex.join(["grade", lesson]), root)
         print(f"next: {graded}: penalties follow, and what is graded does not run again")
@@ -339,6 +331,28 @@ def _gradebook(course: Course, root: Path, lesson: str = "") -> Iterator[Writer]
             for note in register_lessons(states, RunState(root), writer):
                 print(f"note: {note}")
         yield writer
+
+
+def _said(root: Path, arguments: Namespace) -> tuple[list[str], str, str]:
+    """The learners, the lesson and the time of a call. Raises UsageError if no lesson, or none of its learners, is named.
+
+    A shell splits a time without quotes, so the lesson's place tells where the learners end and the time begins.
+    """
+    learners = getattr(arguments, "learners", None)
+    words = [*(learners or ()), arguments.lesson, *arguments.when]
+    lessons = gradable_lessons(root, [])
+    named = {*lessons, *map(assignment_of, lessons)}.intersection(words)
+    at = max(map(words.index, named), default=words.index(arguments.lesson))
+    lesson = words[at]
+    gradable_lessons(root, [lesson])
+    if learners and at == 0:
+        raise UsageError(
+            f"no learner is named before {lesson}",
+            "roster extend",
+            "name learners, then the lesson, then the time: "
+            + course_command(shlex.join(["roster", "extend", "NAME", lesson, "2026-11-30"]), root),
+        )
+    return words[:at], lesson, " ".join(words[at + 1 :])
 
 
 def _set_due(course: Course, root: Path, lesson: str, when: datetime | None) -> None:

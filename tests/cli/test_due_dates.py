@@ -119,6 +119,7 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
         (("extend", "ada", "09_none", "2026-11-30", "18:00"), "no lesson is called '2026-11-30'"),
+        (("extend", LESSON, "ada", "2026-11-30"), f"no learner is named before {LESSON}"),
         (("extend", "ada", LESSON, "2026-11-20", "at", "noon"), "'2026-11-20 at noon' is no time"),
         *(
             (("due", LESSON, text), f"{text!r} is no time, or not for certain")

@@ -310,6 +310,22 @@ def test_all_that_one_learner_packed_or_sent_says_nothing_of_whose_it_is(
     assert set(_filed(course)) <= {"mallory"}
 
 
+@pytest.mark.parametrize("roster", [[], PEOPLE])
+def test_a_class_does_not_become_one_learners_by_a_word(
+    roster: list[Member], collecting: Collecting, course: Path
+) -> None:
+    enrol(course, roster)
+    collecting(CLASS, "first.zip")
+    before = _filed(course)
+    corrected = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": HERS}
+    collected = collecting(corrected, "second.zip", learner="bob")
+    assert _filed(course) == before
+    assert _asked(collected) == {"eve/01_first.ipynb"}
+    (asked,) = collected.needs_person
+    collect(COURSE, course, [course / asked.path_in_course], learner="bob")
+    assert _filed(course) == {**before, "bob": HERS}, "one by one it is the person's word"
+
+
 @pytest.mark.parametrize("spelling", ["Bob Róe", "bob@u.edu", "Roe, Bob", "Bob Roe"])
 @pytest.mark.parametrize("system", LMS)
 def test_two_of_one_download_who_lead_to_one_learner_are_listed(

@@ -274,21 +274,21 @@ class KeepsNothingAlive(OneForward):
         loss = loss.backward(retain_graph=True)  # whoever has packed nothing hears of it; then the graph goes
         left = [name for name, storage in storages.items() if not storage.expired() and gc.collect() >= 0 and not storage.expired()]
         return {
-            "saved, while the graph is there": before, "the trace of memory, while the graph is there": there, "saved, when the graph is gone": left,
+            "the list of tensors in memory, while the graph is there": before, "the trace of memory, while the graph is there": there, "the list of tensors in memory, when the graph is gone": left,
             "the trace of memory, when the graph is gone": watched.left("when the graph is gone"),
         }
 
     def truth(self, case):
         there, gone = "while the graph is there", "when the graph is gone"
         return {
-            "saved, while the graph is there": ["1", "2"], "saved, when the graph is gone": [],
+            "the list of tensors in memory, while the graph is there": ["1", "2"], "the list of tensors in memory, when the graph is gone": [],
             f"the trace of memory, {there}": storages_left(case, there, there=["1", "2"]),
             f"the trace of memory, {gone}": storages_left(case, gone, freed=["1", "2"]),
         }
 
     def mistakes(self, case):
-        gone = "saved, when the graph is gone"
-        return {"memory_copies": {"saved, while the graph is there": []}, "memory_circle": {gone: ["1"]}, "memory_keeps_tensors": {gone: ["1", "2"]}}
+        gone = "the list of tensors in memory, when the graph is gone"
+        return {"memory_copies": {"the list of tensors in memory, while the graph is there": []}, "memory_circle": {gone: ["1"]}, "memory_keeps_tensors": {gone: ["1", "2"]}}
 
 
 check("activation_memory", KeepsNothingAlive, OneForward, BlockAfterBlock)  # a copy would spoil what is counted

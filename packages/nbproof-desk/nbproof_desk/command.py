@@ -55,7 +55,7 @@ def _desk(arguments: argparse.Namespace) -> int:
         if is_graded:
             desk.read()
         # The first page is to be there at once.
-        answered = [one for one in desk.reader.questions().values() if desk.reader.groups(one)]
+        answered = is_graded and [one for one in desk.reader.questions().values() if desk.views(one)]
         if not answered:
             fact = "nothing waits for a person: nothing is graded yet, or all of it by tests"
             raise UsageError(fact, str(root), course_command("grade"))
