@@ -9,8 +9,12 @@ import io
 import json
 import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -713,3 +717,24 @@ def test_a_port_that_is_taken_is_told_in_one_line(a_class: Path, capsys: pytest.
     assert main(["desk", "--course", str(a_class), "--no-browser", "--port", port]) == 2
     socket.close()
     assert "nothing can listen there" in capsys.readouterr().err
+
+
+def test_the_token_is_in_no_arguments_of_the_browsers(a_class: Path, tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/told.new\nmv {tmp_path}/told.new {tmp_path}/told\n')
+    browser.chmod(0o755)
+    own = {**os.environ, "BROWSER": f"{browser} %s", "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
+    command = [sys.executable, "-m", "course", "desk", "--course", str(a_class)]
+    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[-1]
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "told").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        told = (tmp_path / "told").read_text().strip()
+        (file,) = (tmp_path / "runtime").iterdir()
+        assert told == file.as_uri() and f'url={url}"' in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert not file.exists()

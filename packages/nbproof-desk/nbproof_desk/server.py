@@ -13,15 +13,17 @@ import json
 import secrets
 import webbrowser
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from socket import create_server, socket
+from tempfile import mkstemp
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jupyter_core.paths import jupyter_runtime_dir
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, HTTPError, RequestHandler
 
@@ -630,6 +632,22 @@ async def _serve(desk: Desk, listening: socket, *, opens: bool) -> None:
     server.add_socket(listening)
     url = f"http://{ADDRESS}:{port}/?token={token}"
     print(f"the desk, for {printable(desk.ledger.marker)}, until Ctrl-C: {url}", flush=True)
-    if opens:
-        webbrowser.open(url)
-    await asyncio.Event().wait()
+    with contextlib.ExitStack() as stack:
+        if opens:
+            webbrowser.open(stack.enter_context(_redirect_to(url)))
+        await asyncio.Event().wait()
+
+
+@contextlib.contextmanager
+def _redirect_to(url: str) -> Iterator[str]:
+    """The address of a file that only this user may read, and that leads there: everybody can read a process's arguments."""
+    folder = Path(jupyter_runtime_dir())
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = mkstemp(prefix="nbproof-desk-", suffix=".html", dir=folder)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={url}">')
+        file.write(f'<title>The desk</title><a href="{url}">The desk</a>')
+    try:
+        yield Path(name).as_uri()
+    finally:
+        Path(name).unlink(missing_ok=True)
