@@ -63,6 +63,7 @@ def opened(browser: Any, url: str, question: str, beside: Any = None) -> Iterato
         f"request: {base}/",
         "request: data:",
         f"{failed}net::ERR_CONNECTION_REFUSED",
+        f"{failed}net::ERR_FAILED",
         f"{failed}the server responded with a status of 409",
     )
     assert [one for one in alarms if not one.startswith(expected)] == []
@@ -133,8 +134,17 @@ def test_an_uncertain_exercise_and_points_of_two_digits(browser: Any, tmp_path: 
         press(page, "3", "0 wait")
     assert marks_in(room, "test_twice_more")["learner03"] == (1.0, False)
     with served(tmp_path) as (_, url), opened(browser, url, "Plot it") as page:
+        # A comma is one, in every language.
+        page.keyboard.type("1,5")
+        press(page, "Enter", "1.5 points")
+        expect(page.locator(".group")).to_contain_text("1.5 of 12 points")
+        page.keyboard.press("j")
+        for text in ("13", "1,5,1", "-1", "1e1"):
+            page.keyboard.type("." + text)
+            press(page, "Enter", "From 0 to 12 points")
+            page.keyboard.press("Escape")
         page.keyboard.type("11")
-        press(page, "Enter", "0 wait")
+        press(page, "Enter", "11 points")
         expect(page.locator(".group")).to_contain_text("11 of 12 points")
     assert marks_in(room, "plot")["learner04"] == (11.0, False)
 
@@ -153,7 +163,8 @@ def test_a_rubric_is_made_and_changed_by_keyboard(browser: Any, tmp_path: Path) 
         press(page, "b", "1.5 of 2 points")
         press(page, "j", "1.5 of 2 points")
         press(page, "b", "0.5 of 2 points")
-        press(page, "b", "0 of 2 points")
+        # Without any item it waits, as before.
+        press(page, "b", "waits. ")
         press(page, "u", "Undone")
         assert comments_in(room, "why")["learner00"] == "Names the square.\nSays why."
         assert sorted(points for points, _ in marks_in(room, "why").values() if points is not None) == [
@@ -301,6 +312,10 @@ def test_arrows_choose_any_comment_and_typing_ahead_is_no_key(browser: Any, tmp_
         for text in ("Third.", "Second."):
             page.keyboard.press("ArrowDown")
             assert page.locator(".here .comment-box").input_value() == text
+        # Esc takes the choice back.
+        page.keyboard.press("Escape")
+        assert page.locator(".here .comment-box").input_value() == ""
+        page.keyboard.press("v")
         page.keyboard.type("Fi2")
         press(page, "Enter", "stands in the box")
         assert page.locator(".here .comment-box").input_value() == "First."
@@ -327,6 +342,7 @@ def test_a_new_item_keeps_drafts_and_focus_and_an_old_letter_is_refused(browser:
             box = other.get_by_label("Points of item a")
             box.fill("0")
             box.press("Enter")
+            expect(other.get_by_role("heading")).to_have_text("Change this item?")
             other.keyboard.press("Enter")
             expect(other.locator(".item b").first).to_have_text("0")
         press(page, "j", "1 of 2")
@@ -337,3 +353,29 @@ def test_a_new_item_keeps_drafts_and_focus_and_an_old_letter_is_refused(browser:
         assert boxes(page)[0] == "A long draft"
         press(page, "a", "0 of 2 points")
     assert points_in(room) == [None, None, 0.0, 0.0, None, None]
+
+
+def test_a_click_too_many_marks_nothing_else(browser: Any, tmp_path: Path) -> None:
+    room = six(tmp_path, "\n\nAnd so on." * 40)
+    with served(tmp_path) as (_, url), opened(browser, url, "Why twice?") as page:
+        # The page goes on at once: the second click of two falls on the next answers.
+        page.evaluate("""() => { for (const id of [0, 1]) {
+            document.querySelectorAll(".group")[id].querySelector(".points-button").click(); } }""")
+        expect(page.get_by_role("status")).to_contain_text("5 wait")
+    assert points_in(room) == [0.0, None, None, None, None, None]
+
+
+def test_more_answers_that_do_not_come_take_no_marks(browser: Any, tmp_path: Path) -> None:
+    room = class_of(tmp_path, {f"learner{number:02}": f"{number:02} is the reason." for number in range(42)})
+    with served(tmp_path) as (_, url), opened(browser, url, "Why twice?") as page:
+        expect(page.locator(".group")).to_have_count(40)
+        page.route("**/part?*", lambda route: route.abort())
+        page.locator(".group").last.click()
+        press(page, "1", "does not answer")
+        page.keyboard.type("2")
+        expect(page.get_by_role("status")).to_contain_text("No answers are in focus")
+        page.unroute("**/part?*")
+        page.keyboard.type("kj2")
+        expect(page.get_by_role("status")).to_contain_text("40 wait")
+    points = [points for _, (points, _) in sorted(marks_in(room, "why").items())]
+    assert points == [None] * 39 + [1.0, 2.0, None]

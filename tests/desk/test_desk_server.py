@@ -327,6 +327,15 @@ def test_what_is_no_mark_is_refused(served: Served, body: object) -> None:
     assert served.write("why", "mark", body)[0] == 400
 
 
+def test_letters_that_no_item_has_and_half_characters_are_refused(served: Served) -> None:
+    served.come_in()
+    seen = served.seen("why", "a < b")
+    version = str(served.question("why").select_one(".group")["data-rubric"])  # type: ignore[index]
+    for body in ({"letters": "zz%", "rubric": version}, {"comment": "\ud800", "points": 1}):
+        assert served.write("why", "mark", {"answers": seen, **body})[0] == 400
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+
+
 def test_deep_json_is_refused(served: Served) -> None:
     served.come_in()
     xsrf = str(served.question("why").select_one("meta[name=xsrf]")["content"])  # type: ignore[index]
@@ -648,6 +657,15 @@ def test_a_letter_of_another_rubric_than_the_page_has_shown_is_refused(served: S
     assert _item(served, "Old thought.", "1", "a", seen=version)[0] == 409
     assert _rest(served, "a < b", "a") == 200
     assert _why(served, "cyd") == (0.0, "Wrong idea.")
+
+
+def test_without_any_item_an_answer_waits_again(served: Served) -> None:
+    served.come_in()
+    _item(served, "Right idea.", "2")
+    assert _rest(served, "a < b", "a", "Well.") == 200 and _why(served, "cyd") == (2.0, "Right idea.\nWell.")
+    assert _rest(served, "a < b", "") == 200 and _why(served, "cyd") == (None, "Well.")
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+    assert served.write("why", "undo", {})[0] == 200 and _why(served, "cyd") == (2.0, "Right idea.\nWell.")
 
 
 def test_a_rubric_has_an_item_for_each_letter_and_no_other(served: Served) -> None:

@@ -96,6 +96,11 @@ class Given:
         """What :meth:`as_json` wrote down."""
         return cls({name: CellGiven(*one) for name, one in kept["scores"].items()}, kept["comment"])
 
+    @property
+    def waiting(self) -> Given:
+        """The same without points: it waits for a person."""
+        return replace(self, scores=dict.fromkeys(self.scores, CellGiven(None, True)))
+
     def with_points(self, points: Mapping[str, float]) -> Given:
         """The same with these points, by cell: nothing of it waits any more."""
         return replace(self, scores={name: CellGiven(points[name], False) for name in self.scores})

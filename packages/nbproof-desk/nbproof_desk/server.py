@@ -145,6 +145,8 @@ class Desk:
         rubric = self.ledger.rubric(question)
         if asked.letters is not None and asked.rubric != rubric.version:
             raise OtherRubric
+        if not set(asked.letters or "") <= set(rubric.items):
+            raise HTTPError(400, "no item of the rubric has this letter")
         changes = []
         for alias, seen in asked.answers.items():
             answer = self.reader.answer(question, alias)
@@ -228,7 +230,10 @@ class Wanted:
     def change(self, question: MarkedQuestion, learner: str, given: Given, rubric: Rubric) -> Change:
         """The change of one learner's mark."""
         if self.letters is not None:
-            return rubric.change(question, learner, given, self.letters, self.comment, rubric)
+            change = rubric.change(question, learner, given, self.letters, self.comment, rubric)
+            if not self.letters:  # all items were taken away again: that is no mark
+                change = replace(change, after=change.after.waiting)
+            return change
         after, letters = given, rubric.letters_of(learner, given)
         kept = letters
         if self.points is not None:
@@ -246,6 +251,7 @@ class Wanted:
             answers = {str(name): str(seen) for name, seen in told["answers"].items()}
             points = None if told.get("points") is None else float(told["points"])
             comment = None if told.get("comment") is None else str(told["comment"])
+            (comment or "").encode()  # half a character is no text
             letters = None if told.get("letters") is None else str(told["letters"])
             rubric = str(told.get("rubric"))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
@@ -540,7 +546,7 @@ class _Rubric(_Page):
         if not text:
             return None
         try:
-            points = float(self.get_body_argument("points", ""))
+            points = float(self.get_body_argument("points", "").replace(",", "."))
         except ValueError:
             raise HTTPError(400, "an item needs points, as 1 or 0.5") from None
         if len(text) > _LONGEST_ITEM or not -most <= points <= most:

@@ -11,6 +11,10 @@ let loading = null;
 let queue = Promise.resolve();
 // Keys typed while the focus is on its way; null if it is not.
 let held = null;
+// What stood in the comment's box before another one was chosen.
+let draft = "";
+// When the last button of points was clicked.
+let clicked = -Infinity;
 // Id of a group -> when it got its last mark; when it became another one than the page had shown.
 const touched = {};
 const changed = {};
@@ -34,6 +38,12 @@ function say(text, wrong) {
 function leave() {
   here()?.removeAttribute("aria-current");
   here()?.classList.remove("here");
+}
+
+// The next key marks nothing.
+function focusNone() {
+  document.activeElement.blur();
+  leave();
 }
 
 function go(group) {
@@ -101,7 +111,10 @@ function step(by) {
   const none = by > 0 ? -1 : all.length;
   const at = here() ? all.indexOf(here()) : none;
   if (at + by < all.length || !unloaded().length) return go(all[Math.max(0, at + by)]);
-  return hold(async () => { await more(); go(groups()[at + by]); });
+  return hold(async () => {
+    if (await more()) go(groups()[at + by]);
+    else focusNone();
+  });
 }
 
 // The next group that waits; after the last one, the first from the top. If none waits, none has the focus.
@@ -109,11 +122,15 @@ function toWhatWaits(id) {
   const all = groups();
   const next = all.slice(all.indexOf(find(id)) + 1).find(waits);
   if (next) return go(next);
-  if (unloaded().length) return hold(async () => { if (await more()) await toWhatWaits(id); });
+  if (unloaded().length) {
+    return hold(async () => {
+      if (await more()) await toWhatWaits(id);
+      else focusNone();
+    });
+  }
   const first = all.find(waits);
   if (first) return go(first);
-  document.activeElement.blur();
-  leave();
+  focusNone();
 }
 
 // A group as it is now. What is typed in it stays, and so does the focus. ``sent``: the comment that is kept by now.
@@ -272,6 +289,7 @@ function showNames() {
 }
 
 function fill(select) {
+  draft = select.closest(".group").querySelector(".comment-box").value;
   select.replaceChildren(select.options[0], ...comments.map((text) => new Option(text.slice(0, 80), text)));
 }
 
@@ -289,26 +307,30 @@ function help() {
 
 function give(group) {
   const box = group.querySelector(".other-points");
-  if (box.value === "" || !box.checkValidity()) return say(`From 0 to ${box.max} points can be given.`, true);
-  const points = Number(box.value);
+  const { most } = box.dataset;
+  // Half the world writes 1,5: a box for numbers makes 15 of it.
+  const points = Number(box.value.trim().replace(",", "."));
+  if (!/^[0-9]*[.,]?[0-9]*$/.test(box.value.trim()) || box.value.trim() === "" || !(points <= Number(most))) {
+    return say(`From 0 to ${most} points can be given.`, true);
+  }
   box.value = "";
   mark(group, points);
 }
 
 function digit(group, key) {
   const box = group.querySelector(".other-points");
-  if (Number(box.max) < 10 && key !== ".") {
+  if (Number(box.dataset.most) < 10 && key !== ".") {
     if (group.classList.contains("busy") || performance.now() - touched[group.id] < BURST) {
       return say("These answers got a mark just now. Press the key again to give another one.", true);
     }
-    if (Number(key) > Number(box.max)) return say(`${key} points: there are ${box.max}.`, true);
+    if (Number(key) > Number(box.dataset.most)) return say(`${key} points: there are ${box.dataset.most}.`, true);
     return mark(group, Number(key));
   }
   box.focus();
   box.value = key === "." ? "" : key;
 }
 
-const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").focus(),
+const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").select(),
   i: () => { find("rubric").open = true; find("new-item")?.focus(); },
   c: () => here().querySelector(".comment-box").focus(), v: () => here().querySelector(".before").focus() };
 const isBox = (target) => target.matches("input:not([type=checkbox]), textarea, select");
@@ -316,7 +338,11 @@ const isBox = (target) => target.matches("input:not([type=checkbox]), textarea, 
 // What a key does in a box; whether it does anything.
 function pressInBox(event) {
   const group = event.target.closest(".group");
-  if (event.key === "Escape") (group || here() || answers).focus();
+  if (event.key === "Escape") {
+    if (event.target.matches(".before")) group.querySelector(".comment-box").value = draft;
+    if (event.target.matches(".other-points")) event.target.value = "";
+    (group || here() || answers).focus();
+  }
   else if (event.key === "Enter" && event.target.matches(".before")) chosen(event.target);
   else if (event.key === "Enter" && event.target.matches(".other-points")) give(group);
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && group) mark(group, null);
@@ -364,6 +390,10 @@ answers.addEventListener("keydown", () => { byPointer = false; });
 answers.addEventListener("click", (event) => {
   const group = event.target.closest(".group");
   if (!group) return;
+  const gives = event.target.matches(".points-button, .give");
+  // The first click of a double one has gone on to other answers.
+  if (gives && performance.now() - clicked < BURST) return;
+  if (gives) clicked = performance.now();
   go(group);
   if (event.target.matches(".points-button")) mark(group, Number(event.target.dataset.points));
   else if (event.target.closest(".item")) mark(group, null, event.target.closest(".item").dataset.letter);
