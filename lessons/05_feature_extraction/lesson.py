@@ -560,8 +560,8 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
 # ## The same with a GPT
 #
 # Large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here is a
-# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block returns a
-# dict.
+# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Note in the source:
+# `softmax` is a module, and a block returns a dict.
 
 # %%
 show_source(Head, Block)

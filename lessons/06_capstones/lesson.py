@@ -185,7 +185,7 @@ check("gradient_flow_debugger", part="learns")
 # ### A gradient that gets lost on the way
 #
 # The slope of a sigmoid is at most 1/4, so each of six sigmoids makes the gradient smaller. This is called the **vanishing gradient**.
-# The default weights make it smaller, too. Your tool measures four untrained nets in one backward pass:
+# The default weights make it smaller, too. Your tool measures four untrained nets, each in one backward pass:
 
 # %%
 from course.pictures.gradient_flow import draw_gradient_flow
