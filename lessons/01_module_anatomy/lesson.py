@@ -445,7 +445,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # Write `inventory(model)` for any model. It returns a dict:
 #
 # - `"children"`: a list of the names of the modules directly in the model;
-# - `"modules"`: a list of the names of all modules below the model; `"leaves"`: how many of those have no children;
+# - `"modules"`: a list of the names of all modules below the model; `"leaves"`: how many of these modules have no children;
 # - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names.
 # - All names are dotted, in the order in which the methods yield them; list each object once, skip empty places.
 #
@@ -509,8 +509,8 @@ setattr(tiny, "0.0", nn.Identity())
 print(tiny)
 
 # %% [markdown]
-# Neither does, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr` adds
-# a child with a dot in its name. **Predict:** in the next cell, is `two.1` a Tanh, too? Is the new part in training mode? Which
+# Neither, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr` adds
+# a child with a dot in its name. **Predict:** will `two.1` be a Tanh, too? Is the new part in training mode? Which
 # weight does the optimizer hold?
 
 # %%
@@ -524,7 +524,7 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
-# A new part has only one place and is in training mode. No older optimizer knows it.
+# `set_submodule` changes one place only. A new part is in training mode; no older optimizer knows it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
 #
@@ -585,7 +585,7 @@ net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. It adds up: why?
+# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. The gradient adds up: why?
 
 # %%
 overlooked = DigitNet()

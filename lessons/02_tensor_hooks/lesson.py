@@ -64,8 +64,8 @@ show_source(Model)
 # easy · 5 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
-# as a tensor, that this pass has computed for `W`; no later pass changes this entry. Your hook only watches: `model.W.grad` is
-# the same as without it.
+# as a tensor, that this pass has computed for `W`; no later pass changes this entry (keep a clone: part 2 shows why). Your hook
+# only watches: `model.W.grad` is the same as without it.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -94,8 +94,8 @@ check("weight_grad")
 #
 # Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
 # last reset. To see the sum, use a [*post-accumulate*
-# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written. `torch.autograd.grad` returns gradients and writes no `.grad`, so only the tensor hook runs.
+# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html) (leaves only). It
+# runs as soon as `.grad` is written. `torch.autograd.grad` returns gradients and writes no `.grad`, so only the tensor hook runs.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -170,8 +170,7 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# Both in-place hooks changed the caller's `start`. The one on `b` also changed the gradient of `c`. (The hook on `c` came too
-# late for `b.grad`: backward had already written a copy.) **Return a new tensor.**
+# Both in-place hooks changed the caller's `start`. The one on `b` also changed the gradient of `c`. **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -218,21 +217,21 @@ for name, h in {"first": first, "first again": first, "a new tensor": w + 5}.ite
 # can use the outer function's variables, here `kept`, even after the outer function has returned.
 
 # %%
-def two_passes(keep):
+def two_passes(keep, make=lambda w: w + 5):
     w = torch.tensor([1.0, 2.0], requires_grad=True)
-    h, kept = w + 5, []
+    h, kept = make(w), []
     h.register_hook(lambda grad: kept.append(keep(grad)))
     for _ in range(2):
         (h * 3).backward(torch.tensor([1.0, 10.0]))
     return f"{[grad.tolist() for grad in kept]}   w.grad: {w.grad.tolist()}"
 
 
-print("the hook keeps grad:         ", two_passes(lambda grad: grad))
-print("the hook keeps grad.detach():", two_passes(lambda grad: grad.detach()))
+print("w + 5, keeps grad.detach():", two_passes(lambda grad: grad.detach()))
+print("w + 5, keeps grad:         ", two_passes(lambda grad: grad))
+print("a view of w, keeps grad:   ", two_passes(lambda grad: grad, make=lambda w: w.view(2)))
 # %% [markdown]
-# Why 6 and 60? `detach()` and `.data` share the memory of `grad`. Nobody kept `grad` itself, so autograd used its memory for
-# `w.grad`, and added the second pass there. If you keep `grad`, autograd does not write into its memory, but other code still
-# may. **To keep a gradient, keep a clone.**
+# Why 6 and 60? Autograd used the memory of the kept gradient for `w.grad`, and added the second pass there. `detach()` and
+# `.data` share that memory. To keep `grad` itself helps for `w + 5`, but not for a view. **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -302,7 +301,7 @@ caught = {}
 
 
 def keep(name, grad):
-    caught[name] = grad
+    caught[name] = grad.clone()
 
 
 for name, tensor in names.items():
@@ -342,14 +341,14 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 #
 # Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook
 # has changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of
-# `fc`, which is later than `h`. A use of a hook in the middle: *guided backpropagation* lets only positive gradients back
-# through each ReLU, for clearer pictures.
+# `fc`, which is later than `h`. *Guided backpropagation*, for clearer pictures, lets only positive gradients back through each
+# ReLU.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
 # medium · 8 min
 #
-# 1. `freeze_bias(net)`: at the call, `net.fc.bias.grad` is None; after that, each `backward()` makes this `.grad` a tensor of
+# 1. `freeze_bias(net)`: `net.fc.bias.grad` is None before the call; after it, each `backward()` makes this `.grad` a tensor of
 #    zeros. Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
 #    Gradients of earlier tensors change accordingly, everything else stays. All gradients are finite.
@@ -514,7 +513,7 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 #
 # The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the square root, between the two, is
 # the cause: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes the infinity
-# on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: the result is
+# on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: **0 · ∞** is
 # NaN. Which cure helps, and leaves the gradient of a healthy pair (differences of 0.1) as it is?
 
 # %%
@@ -593,17 +592,15 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
-# Which step of the chain made the first bad gradient?
-#
 # ### Exercise: Who made the NaN?
 #
 # medium · 12 min
 #
-# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient; each later
-# one gets the previous result; a step may return its own input.
+# Write `blame(steps, x)`. The dict `steps` has names and functions: the first gets `x`, which requires a gradient; each later one
+# gets the previous result; a step may return its own input.
 #
 # - Run them, call backward on the last result's sum, and leave no hook on `x`.
-# - Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity.
+# - Return the guilty step's name: in backward, it got a finite gradient, and sent on a NaN or an infinity.
 # - If several are guilty, return the first that backward reaches; if none, `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -878,7 +875,7 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number in bfloat16 is 258: 256 + 1 is rounded to 256. The cure: add up in float32.
+# After 256 the next number in bfloat16 is 258: 256 + 1 is rounded to 256.
 #
 # ### Exercise: Add up gradients in float32
 #
@@ -988,8 +985,8 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
 # Call `change` once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to
-# each list: the first gets the gradient of the value before the change, the second the gradient of the value after it. Only
-# watch: `tensor.grad` stays None.
+# each list, which no later pass changes: the first gets the gradient of the value before the change, the second the gradient of
+# the value after it. Only watch: `tensor.grad` stays None.
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_around(tensor: torch.Tensor, change) -> tuple:
@@ -1059,8 +1056,8 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing. One trap: a tensor holds its graph, and the graph holds pack,
-# pack's variables, and what pack returned. If the tensor itself is among them, **its memory is not freed** unless a backward
-# frees the graph. So return `tensor.detach()`, which has no graph.
+# pack's variables, and what pack returned. If pack returns or keeps the tensor itself, tensor and graph hold each other, and
+# **are not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc

@@ -170,8 +170,7 @@ print("net[4].forward(inside):", calls)
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# A ReLU that returns only zeros is dead: it lets no gradient through. You need
-# `named_modules` (lesson 01) and, from lesson 02, closures, `partial` and handles.
+# A ReLU that returns only zeros is dead: it lets no gradient through. You need `named_modules`, closures, `partial` and handles.
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -260,8 +259,8 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? This ReLU gets the
-# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (an input
-# lives if it is above 0 for a picture), and how many outputs are positive. A second net forgets its momentum after step 60:
+# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean of the weights of the live inputs (those
+# above 0 for at least one picture), and how many outputs are positive. A second net forgets its momentum after step 60:
 
 # %%
 watched, sizes, weights, positive = digit_net(), [], [], []
@@ -276,9 +275,9 @@ print("the first ReLU to die in the second net:", first_to_die(digit_net(), part
 
 # %% [markdown]
 # In step 60 the gradient is 300 times as large as before. It moves the weights so far that good batches have a large loss, too,
-# and large gradients. These push the weights of the live inputs below 0, and **momentum** repeats each push, even when the
-# gradient is 0. The live inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From step 64
-# on, no output is positive for any picture, and the ReLU sends back only zeros. In a net that forgets its momentum, no ReLU
+# and large gradients. These push the weights of the live inputs down, and **momentum** repeats each push, even at a gradient of
+# 0. The live inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From step 64 on, no
+# output is positive for any picture, and the ReLU sends back only zeros. In a net that forgets its momentum, no ReLU
 # dies. But why does the dead net not recover with good batches?
 #
 # ## Hooks on the backward pass
@@ -395,15 +394,14 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # | --- | --- | --- | --- |
 # | requires a gradient | requires a gradient | when the gradient of the input is ready, if backward computes it | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
-# | any | requires none: frozen parameters and data, or `no_grad` | never | - |
+# | any | requires none (frozen parameters and data, or `no_grad`) | never | - |
 #
-# An argument passed by keyword is no input here: `grad_input` has no entry for it. The table also holds for a module that
-# contains the first layer.
+# An argument passed by keyword is no input here: `grad_input` has no entry for it.
 
 # %% [markdown]
 # ## What a forward hook may return
 #
-# A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
+# If a forward hook returns a value other than `None`, that value becomes the output, and the next hook gets it.
 # `output = ...` only rebinds a local name: the caller does not notice. `watch` below should only watch, but a lambda returns
 # the value of its expression, here a tuple. All these hooks are on the second ReLU of the net that lives:
 
@@ -435,7 +433,7 @@ except TypeError as error:
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it. If
 # backward needs the old values, backward raises an error. Return a new tensor.
 #
-# In a second net the bias of layer 3 is 5 too low. Which ReLU dies, and when?
+# In a faulty net the bias of layer 3 is 5 too low. Which ReLU dies, and when?
 
 
 # %%
@@ -490,6 +488,8 @@ print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), 
 draw_curves(runs, title="Loss of a net with a bias 5 too low")
 
 # %% [markdown]
+# The hook has repaired the outputs, not the net: without the hook, nearly all outputs of the second ReLU are 0.
+#
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
@@ -523,8 +523,8 @@ try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
 # A **gated** layer multiplies a value by a gate between 0 and 1. `Model` does that, too. Which gets more of the gradient on
-# average, the value or the gate? Gradients are positive or negative, so their mean says little. Their shares of the sum can be
-# averaged.
+# average, the value or the gate? Some gradients are negative, so their mean says little. Their shares of the sum can be
+# averaged, if both gradients of a pair have the same sign: here no value and no gate is negative.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -573,7 +573,7 @@ F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).ba
 
 # %% [markdown]
 # In a product, each factor gets the gradient times the *other* factor. The ReLU sets about half of the values to 0: there, the
-# gate gets nothing.
+# value gets all of it. Most other values are smaller than their gates, so there, too, the value gets more (73%).
 #
 # ## Hook the output tensor
 #
@@ -608,8 +608,8 @@ for loss_uses in ("output", "h"):
 
 # %% [markdown]
 # A full backward hook gets tensors that the module returns directly, or directly in a plain **tuple**. For a nested tuple, PyTorch does
-# not even warn. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where
-# this fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# not even warn. One cure fits every type: in a forward hook, put a tensor hook on the tensor. **Write the line** that
+# registers `tell_shape` on `output["hidden"]`. Each block prints `(1, 5, 32)`.
 
 
 # %%
@@ -630,7 +630,7 @@ gpt(tokens).sum().backward()
 #
 # ## Handles: how to remove hooks
 #
-# A handle is also a context manager (lesson 02). For many hooks, write a context manager of your own: a class with `__enter__`
+# A handle is also a context manager. For many hooks, write one of your own: a class with `__enter__`
 # and `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that
 # `yield`s once. The block of `with` runs at the `yield`, and its errors are raised there. Code that must always run goes into
 # `finally`:
@@ -712,7 +712,7 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Further: a report of any model
 #
-# The core path ends here. Four further parts follow:
+# The core path ends here.
 #
 # | part | it helps when | minutes |
 # | --- | --- | --- |
@@ -723,7 +723,7 @@ check("hook_lifecycle")
 #
 # In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function `compute_loss`
 # once. For each tensor that a module returns, the report has a row: the mean absolute values of the tensor and of its gradient.
-# **Two modules are ill. Which ones, and how?**
+# **Two things are wrong. Where, and how?**
 
 # %%
 from course.patient import ill_gpt, layer_report, watch_tensors
@@ -736,10 +736,10 @@ layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 
 # %% [markdown]
 # The GELU `mlp.1` is dead: the bias of `mlp.0` is 30 too low. The modules in `heads.1` get no gradient: a forgotten forward hook
-# detaches the head's output.
+# detaches the head's output. It is in `gpt.blocks[0].heads[1]._forward_hooks`.
 #
 # The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
-# model, and use the copy in `layer_report` and in `compute_loss`.
+# model, and use the copy in both arguments.
 #
 # ## Further: what goes in, what goes back
 #
@@ -759,7 +759,7 @@ for new in (lambda x1, x2: (x1 + 100, x2), lambda x1, x2: x1 + 100):
 
 # %% [markdown]
 # Arguments that the caller passes **by keyword** are not in `args`. If you register a hook with `with_kwargs=True`, it also gets
-# a dict of these. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict).
+# a dict of these. It then returns `None` or a **pair**: the new `args` and the new `kwargs`.
 
 # %%
 adder = Add()
@@ -805,8 +805,8 @@ check("rescale_argument")
 # %% [markdown]
 # ### Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs, a full backward
-# hook after that, if an input needs a gradient. The entries then are:
+# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. If at least one
+# input needs a gradient, a full backward hook runs after that, and the entries are:
 #
 # | | in `grad_output` | in `grad_input` |
 # | --- | --- | --- |
@@ -897,7 +897,7 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# Again, hook the output tensor, **before** the next operation writes into it. But a hook on a view may never run (lesson
+# Hook the output tensor, **before** the next operation writes into it. But a hook on a view may never run (lesson
 # 02), and a Linear layer with a bias returns a view for a batch of sequences:
 
 
@@ -1078,13 +1078,11 @@ check("state_dict_hooks")
 # - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
 # - A full backward hook misses tensors in a dict, a list or a nested tuple. Hook the output tensor.
 # - A full backward hook changes what leaves the module. A full backward pre-hook also reaches the module's own parameters.
-# - Use `with`, or keep the handle.
 #
 # ## Where to go on
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html) compares a net with
 #   and without batch norm.
-# - [Captum](https://captum.ai) says which inputs mattered.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.
 #

@@ -76,8 +76,8 @@ def right(net, x=pictures, y=labels):
 print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error. A layer learns from its gradient. For a linear layer, `look` notes the size of the weight's gradient.
-# **Write the line** that calls `look` on every module: use `net.apply`. Which layers get a gradient?
+# Nothing raised an error. A layer learns from its gradient. `look` appends the size of a linear layer's weight gradient to `sizes`,
+# and ignores other modules. **Write the line** that calls `look` on every module: use `net.apply`. Which layers get a gradient?
 
 
 # %%
@@ -310,10 +310,11 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them.
-# After the exercise, you will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two
-# dimensions; the weight of a batch norm has one. A layer may have no bias, and a batch norm no weight: then the attribute is
-# `None`.
+# The next exercise uses one rule for each type of layer. Linear layers get Xavier's rule, as in `nn.Transformer`: there, no ReLU
+# follows most of the linear layers. After the exercise, you will change this rule for layers with a ReLU.
+#
+# A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm has one. A layer may have no bias, and
+# a batch norm no weight: then the attribute is `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -424,9 +425,8 @@ layer.requires_grad_(False)
 print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer.parameters()])
 
 # %% [markdown]
-# **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
-# neither an optimizer nor a gradient is involved. So a frozen module should be in eval mode. `model.train()`, which training
-# loops call at the start of each epoch, sets the whole tree to training mode: freeze after this call.
+# **The mode** is the other part. A batch norm in training mode moves its running statistics (buffers) at every call. So a frozen
+# module should be in eval mode. Training loops call `model.train()`, which sets the whole tree to training mode: freeze after it.
 #
 # ### Exercise: Freeze and unfreeze
 #
@@ -456,9 +456,13 @@ def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
     ### END SOLUTION
 
 
-net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
-freeze_where(net, lambda module: isinstance(module, nn.BatchNorm1d))
-print("trained:", [name for name, parameter in net.named_parameters() if parameter.requires_grad])
+for how in ("its parameters only", "freeze_where"):
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    net[1].requires_grad_(False)
+    if how == "freeze_where":
+        freeze_where(net, lambda module: isinstance(module, nn.BatchNorm1d))
+    net(torch.randn(8, 2))
+    print(f"a batch norm frozen by {how}: has one call moved its running mean?", net[1].running_mean.any().item())
 
 # %% nbgrader={"grade": true, "grade_id": "test_freeze_where", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -468,10 +472,10 @@ check("freeze_where")
 # ## A trained net reads something new
 #
 # A net has learned to read, is frozen, and now gets **mirrored** digits. A module registers each `Parameter` that you assign to
-# an attribute (lesson 01), and an optimizer made afterwards finds this `Parameter`. So the hidden layers get matrices `A` and
-# `B`, 1,024 new numbers in all, and a forward hook that adds `x @ A @ B` to the output. This is LoRA, a method for tuning large
-# language models (lesson 07). **Write two lines:** in `with_addition`, return the new output; in `add`, register `with_addition`, and
-# append its handle to `added`. For comparison, the cell then trains the last layer alone.
+# an attribute (lesson 01), and an optimizer made afterwards finds this `Parameter`. This lets us train something new beside
+# frozen layers. Each hidden layer gets two matrices, `A` and `B` (1,024 new numbers in all), and a forward hook that adds
+# `x @ A @ B` to its output. This is LoRA, a method for tuning large language models (lesson 07). **Write two lines:** in
+# `with_addition`, return the new output; in `add`, register `with_addition`, and append its handle to `added`.
 
 
 # %%
@@ -502,17 +506,11 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 
 # %% [markdown]
 # With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
-# old net again.
+# old net again. The last layer alone, 650 numbers, learns much less when it is trained on mirrored digits.
 #
-# The core path ends here. Three more parts follow, in any order:
+# The core path ends here. The three further parts can be done in any order.
 #
-# | part | what you do | minutes |
-# | --- | --- | --- |
-# | train on | train a new head, and set parameters that an optimizer holds | 25 |
-# | one layer, several places | hook a shared layer once, replace layers | 30 |
-# | methods on objects | give other people's layers a new `forward` and a new repr | 30 |
-#
-# ## Further: train on
+# ## Further: train on (25 minutes)
 #
 # ### Other cures for the deep net
 
@@ -549,7 +547,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
-# With nanoGPT's rule, both losses are nearly equal: weights this small give all tokens nearly the same score.
+# With nanoGPT's rule, the first loss is nearly the loss of guessing: weights this small give all tokens nearly the same score.
 #
 # ### A new head
 #
@@ -589,7 +587,8 @@ for mode in (True, False):
     print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
 
 # %% [markdown]
-# In training mode the statistics have moved: they fit the paler pictures. The price: the old head reads worse.
+# In training mode the statistics have moved: they fit the paler pictures. The price: the old head reads worse. If no old task
+# has to be kept, this can even help. But then it should be your decision, not an accident.
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
@@ -694,7 +693,7 @@ from course import check
 check("init_in_place")
 
 # %% [markdown]
-# ## Further: one layer, several places
+# ## Further: one layer, several places (30 minutes)
 #
 # ### The same layer in two places
 #
@@ -854,7 +853,7 @@ norm_behind = lambda old: nn.Sequential(old, nn.BatchNorm1d(64))
 attempt("not written yet?", lambda: print("read correctly:", train(replace_modules(deep_net(), hidden, norm_behind))))
 
 # %% [markdown]
-# ## Further: methods on objects
+# ## Further: methods on objects (30 minutes)
 #
 # ### Another forward
 #
@@ -896,12 +895,13 @@ for way in ("as it was", "hook", "forward"):
 #
 # medium · 12 min · further
 #
-# `W` and `X` have shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
-# `W` and `b` is 1. Keep what the last `apply` returns in `returned_module`.
+# `W` and `X` have shape (2, 2).
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
 # - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, even when `W` and `b`
 #   change or are replaced later; the classes stay as they are.
+# - Apply `add_bias`, `weight_initialization` and `linear_transformation` to `model`, in this order: then every element of `W` and
+#   `b` is 1. Keep what the last `apply` returns in `returned_module`.
 #
 # ```python
 # model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])
@@ -1060,9 +1060,9 @@ for way in (closing_over, by_argument, by_partial):
 #
 # medium · 10 min · further
 #
-# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, where its `W`
-# has any shape `(n, m)`, and makes it compute `linear_forward`. **Applied again**, it changes nothing. A **copy** made with
-# `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`, stay as they are.
+# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*`, with a `W` of any shape `(n, m)`, a
+# `Parameter` `b` of `m` zeros, and makes it compute `linear_forward`. **Applied again**, it changes nothing. A **copy** made with
+# `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes and everything outside `model` stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
@@ -1106,7 +1106,7 @@ check("linear_any_weight")
 #
 # ## Where to go on
 #
-# - [PEFT](https://huggingface.co/docs/peft/quicktour) adds LoRA to Hugging Face models, and can merge it or switch it off.
+# - [PEFT](https://huggingface.co/docs/peft/quicktour) adds LoRA to Hugging Face models.
 # - PyTorch's [transfer learning tutorial](https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html) puts a new
 #   head on a frozen ResNet, with real photographs.
 #

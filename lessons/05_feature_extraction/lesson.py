@@ -10,7 +10,7 @@
 # # Look inside a model that nobody lets you edit
 #
 # - **You will do:** get numbers that a trained net never returns, and use them to sort digits that the net has never seen. Replace a few feature maps
-#   of an 8 with maps of a 3, and see how the net's answer changes. In a small GPT, find the attention head that tells the digits which task it is.
+#   of an 8 with maps of a 3, and see how the net's answer changes. In a small GPT, find the attention head that carries the task word to the digits.
 #   Steer that GPT: the prompt says `copy`, but the GPT reverses the digits.
 # - **You will learn:** what spoils the outputs that you keep, and how to leave the model as it was.
 # - **You need:** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
@@ -167,8 +167,8 @@ show_source(type(net)._forward_impl)
 # ### Give each hook its name
 #
 # A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks. A
-# closure looks the name up too late: when the closure runs (lesson 02). Use a default argument, `partial`, or your own function that returns the
-# hook.
+# closure that uses the loop's own variable looks the name up too late: when the closure runs (lesson 02). Use a default argument, `partial`, or
+# your own function that returns the hook.
 #
 # ### Exercise: A net that reports
 #
@@ -242,7 +242,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values these layers' outputs.
-# - All modes and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - The model's modes and output stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -325,8 +325,7 @@ with torch.no_grad(), net.bn1.register_forward_hook(keep_three):
 for how, feature in kept.items():
     print(f"{how:7} smallest value {feature.min():6.3f}")
 twice = {"when the hook ran": kept["clone"], "after forward": kept["alias"]}
-title = "The output of bn1: as it was, and as it is when you look at it"
-draw_feature_maps(twice, columns=4, title=title, one_scale=True)
+draw_feature_maps(twice, columns=4, title="The output of bn1, kept and looked at later", one_scale=True)
 
 # %% [markdown]
 # `detach()` shares the output's memory, only `clone()` has memory of its own. In a model that you do not know, keep a clone.
@@ -340,7 +339,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # ## Hooks pile up
 #
 # Hooks stay: your `FeatureExt` leaves its hooks on the model. Run a cell twice, and each hook is there twice. What helps (lesson 03): `with`, an
-# `ExitStack` for many hooks, or `finally`. Register the hooks inside such a block, too: registering a misspelt name raises an error.
+# `ExitStack` for many hooks, or `finally`. Register inside such a block, too: a misspelt name raises an error when other hooks are already there.
 #
 # ### Exercise: Features that do not change
 #
@@ -366,8 +365,6 @@ def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[
     features, handles = {}, []
 
     def keep(name, module, args, output):
-        if not isinstance(output, torch.Tensor):
-            raise TypeError(f"{name} returned a {type(output).__name__}, not one tensor")
         features[name] = output.detach().clone()
 
     try:
@@ -473,8 +470,6 @@ def patch_activation(
     kept = []
 
     def keep(module, args, output):
-        if not isinstance(output, torch.Tensor):
-            raise TypeError(f"{layer} returned a {type(output).__name__}, not one tensor")
         kept.append(output.detach().clone())
 
     def patch(module, args, output):
@@ -565,8 +560,8 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
 # ## The same with a GPT
 #
 # Large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here is a
-# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block returns a
-# dict.
+# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Note in the source:
+# `softmax` is a module, and a block returns a dict.
 
 # %%
 show_source(Head, Block)
@@ -597,10 +592,10 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the heads of the second block show diagonals, one head more clearly. The diagonals go from the
-# first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of these two heads tells the digits which task it is? Guess first. The cell runs 300 `copy` lines, and patches
-# one head at a time with the head's output for the same digits after `reverse`.
+# The last five rows predict the digits of the answer: the row `=` predicts the first. Here the heads of the second block show diagonals, one head
+# more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the
+# first block look at the task word (the left column). Which of these two heads carries the task to the digits? Guess first. The cell runs 300
+# `copy` lines, and patches one head at a time: the head returns its output for the `reverse` line with the same five digits before `=`.
 
 # %%
 rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(0))
@@ -621,8 +616,8 @@ for head in heads:
     show_answers(head, head)
 
 # %% [markdown]
-# **Your turn:** write into `found` the name of this head. Does it tell the task at the digits, or from `=` on, where the
-# answer is written? Predict it, then run the cell:
+# **Your turn:** write into `found` the name of this head. Where does its output matter: at the digits, or from `=` on, where the answer is written?
+# Predict it, then run the cell:
 
 # %%
 found = None
@@ -688,7 +683,10 @@ def hidden(task):
 
 direction = hidden("reverse") - hidden("copy")
 steps = {f"{strength} of it": strength * direction for strength in (0, 0.25, 0.5, 0.75, 1)}
-steps |= {f"{times} x the mean of all positions": times * direction.mean(0) for times in (1, 3)}
+at_digits = torch.zeros(len(direction), 1)
+at_digits[1:equals] = 1
+steps["all of it, only at the digits"] = direction * at_digits
+steps |= {f"{times} x its mean at the digits": times * direction[1:equals].mean(0) * at_digits for times in (1, 3)}
 for what, step in steps.items():
     if (handle := steer(gpt.blocks[0], step)) is None:
         print("steer is not written yet")
@@ -697,8 +695,8 @@ for what, step in steps.items():
     handle.remove()
 
 # %% [markdown]
-# At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. The mean direction,
-# the same for all positions, fails.
+# At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. As with the head, the
+# digits are enough. But the direction is not the same at each digit: the mean of the five fails.
 #
 # ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
@@ -720,7 +718,7 @@ for mode in ("train", "eval"):
 
 # %% [markdown]
 # So use both `no_grad` and `eval`, then put the old mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of
-# every module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose.
+# every module inside.
 #
 # ### Exercise: A guest that leaves no trace
 #
@@ -761,7 +759,7 @@ check("untouched_model")
 # ### Outputs that are not tensors
 #
 # An LSTM returns a tuple in a tuple. Attention also returns a tuple, and that tuple's second part may be `None`. `output.detach()` fails for all of
-# these, and `output[0]` does not help: it keeps only the first part of a tuple, or the first sample of a tensor.
+# these, and `output[0]` keeps only the first part.
 
 # %%
 def parts(output, place=""):
@@ -846,25 +844,25 @@ show_source(Rounds)
 #
 # medium · 12 min · further
 #
-# Predict: which names do hooks on all modules inside `Rounds()` report? Write them into `predicted`, in order, before you run anything; if you were
-# wrong, set `what_ran` to the real order.
+# Which names do hooks on all modules inside `Rounds()` report? Write your guess, in order, into `predicted`; if it was wrong, write the real order
+# into `what_ran`.
 #
-# Write `record_calls(model, x)`: it runs `model` on `x` once, in its current mode, and returns a list of pairs `(name, output)`,
-# **one for each call** of a module inside `model`.
-#
-# - They come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
+# Write `record_calls(model, x)`: it calls `model(x)` once, in its current mode, and returns a list of pairs `(name, output)`, **one for each call** of
+# a module inside `model`, in the order in which hooks fire. Outputs are kept as in `safe_features`; a module with several names has the first. No hook
+# stays.
 #
 # ```python
-# record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
+# relu = nn.ReLU()
+# record_calls(nn.Sequential(nn.Sequential(relu), relu), x)  # [("0.0", ...), ("0", ...), ("0.0", ...)]
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "reused_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predicted = []  # TODO: the names, in the order in which the hooks of Rounds() fire
+predicted = []  # TODO: before the first run, the names, in the order in which the hooks of Rounds() fire
 
 ### BEGIN SOLUTION
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 ### END SOLUTION
-what_ran = None  # if you were wrong: the list that ran
+what_ran = None  # after the run, if you were wrong: the list that ran; `predicted` stays
 
 
 def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
@@ -899,8 +897,7 @@ check("reused_modules")
 # %% [markdown]
 # <details><summary>Why this order (open it when your check has passed)</summary>
 #
-# The loop in `forward` calls `mix` and `relu` twice, and every call counts. The last line calls `torch.relu`, which is a function: no module is
-# called, so no hook fires.
+# The loop in `forward` calls `mix` and `relu` twice. The last line calls `torch.relu`, a function, not a module: no hook fires.
 #
 # </details>
 #
@@ -909,14 +906,6 @@ check("reused_modules")
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
 # [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees both, because it uses no hooks: it runs `forward`
 # with *proxies*, objects that stand for tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it.
-#
-# | | forward hooks | `create_feature_extractor` |
-# | --- | --- | --- |
-# | which models | those that call their modules (lesson 07: a compiled model may not) | those that can be traced |
-# | a call with an unused result | runs | is left out without an error, even if it works in place |
-# | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
-# | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
-# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1` with the old model, with their hooks and modes; hooks on blocks such as `layer1` do not run; tracing gives every layer the mode of the whole model |
 
 # %%
 tiny = TinyResNet().eval()
@@ -924,8 +913,19 @@ steps = get_graph_node_names(tiny)[1]  # for eval mode; [0] is for training mode
 print("no module has this name:", [step for step in steps if step not in dict(tiny.named_modules())])
 
 # %% [markdown]
-# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. The new model returns the results of the steps that
-# you name, not copies: if it also runs a later in-place step, that step may overwrite a result. A call with an unused result is left out:
+# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`.
+#
+# | | forward hooks | `create_feature_extractor` |
+# | --- | --- | --- |
+# | which models | those that call their modules | those that can be traced |
+# | what you can get | inputs and outputs of modules | also results of functions and of `+`; each single call has a name |
+# | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
+# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1` with the old model, with their hooks and modes |
+# | a hook on a block such as `layer1` | runs at each call | runs only during tracing: it gets a proxy, and what it returns stays in the new model |
+# | modes | stay | tracing gives every layer the mode of the whole model |
+#
+# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them, if it also runs. A call with an
+# unused result is left out:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -1075,8 +1075,8 @@ check("count_macs")
 
 # %% [markdown]
 # torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, two for each MAC: a multiplication and an addition. The
-# second line shows the work of a model that ends after `layer3`, the third line what hooks on layers do not see: products inside functions, as in
-# attention.
+# second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: products inside functions, as
+# in attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

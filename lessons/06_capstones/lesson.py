@@ -122,7 +122,7 @@ def gradient_flow_debugger(model):
 from course import check
 check("gradient_flow_debugger", part="breaks")
 # %% [markdown]
-# In which layer does the patient break? Before you read on, find the line in this layer's code, and the input row that breaks it.
+# Run the next cell: it prints the layer's name and the code. Before you read on: which line breaks, and for which row of its input?
 
 # %%
 from course.sources import show_source
@@ -185,7 +185,7 @@ check("gradient_flow_debugger", part="learns")
 # ### A gradient that gets lost on the way
 #
 # The slope of a sigmoid is at most 1/4, so each of six sigmoids makes the gradient smaller. This is called the **vanishing gradient**.
-# The default weights make it smaller, too. Here are four untrained nets after one backward pass:
+# The default weights make it smaller, too. Your tool measures four untrained nets, each in one backward pass:
 
 # %%
 from course.pictures.gradient_flow import draw_gradient_flow
@@ -205,10 +205,13 @@ def deep_net(activation, norm=nn.Identity):
 
 nets = {"no activation": (nn.Identity,), "sigmoid": (nn.Sigmoid,)}
 nets |= {"BatchNorm, sigmoid": (nn.Sigmoid, nn.BatchNorm1d), "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d)}
-weights = {}
+weights, written = {}, is_written(gradient_flow_debugger, patient)
 for title, kind in nets.items():
     net = deep_net(*kind)
-    F.cross_entropy(net(inputs), wanted).backward()
+    with gradient_flow_debugger(net) if written else nullcontext({}) as report:
+        F.cross_entropy(net(inputs), wanted).backward()
+    if sizes := report.get("gradient_size"):
+        print(f"{title:20} gradient_size of the first layer / of the last: {sizes['0.weight'] / sizes['18.weight']:.1g}")
     weights |= {f"{title}: layer {place}": net[place].weight for place in (0, 9, 18)}
 draw_gradient_flow(weights, title="The first, a middle and the last linear layer of four nets")
 
@@ -342,9 +345,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor now holds the ReLU's output. To avoid this, register a tensor hook *inside* the forward hook: the tensor hook gets the
-# gradient of the value at that moment. Or keep a tensor of your own, and return its clone to the model.
-# `torch.autograd.grad(score, tensor)` changes no `.grad`. Your tool may refuse a model in training mode.
+# The kept tensor now holds the ReLU's output. So keep a clone of the output; and for the gradient register a tensor hook on the output *inside*
+# the forward hook: it gets the gradient with respect to the value at that moment. Or keep a tensor of your own, and return its clone to the
+# model. `torch.autograd.grad(score, tensor)` changes no `.grad`. Your tool may refuse a model in training mode.
 #
 # ### Exercise: Grad-CAM
 #
@@ -417,17 +420,17 @@ for digit, (top, left) in places.items():
     print(f"without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
 # %% [markdown]
 # Most heat for a digit on the board lies on this digit; without this digit its score falls. But a third of the heat for a 3 lies on the 7,
-# and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 sets them to 0. Without the
-# 0 or the 4 this score even rises: both count against a 3. No board has a 1, but its map is not empty. So a map is no sure sign that the class
-# is there, and does not say how much a place counts in total.
+# and without the 7 the score of 3 does not fall: other parts of the 7 count against a 3, about as much as the bar counts for it, and step 5
+# sets them to 0. Without the 0 or the 4 this score even rises: both count against a 3. No board has a 1, but its map is not empty. So a map is
+# no sure sign that the class is there, and does not say how much a place counts in total.
 #
 # ## Further
 #
-# The core path ends here. Three parts follow, in any order; the last part tries your tools:
+# The core path ends here. Three parts follow, in any order. After them, you try your tools:
 #
 # - *Train without holding all gradients* (25 minutes)
-# - *One gradient for each sample* (40 minutes)
-# - *What is the memory full of?* (40 minutes)
+# - *One gradient for each sample* (45 minutes)
+# - *What is the memory full of?* (35 minutes)
 # - *Your tools on models from practice* (5 minutes)
 #
 # ## Train without holding all gradients
@@ -457,8 +460,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. The hooks of the shared weight run once. Is it
-# safe to change a weight in the middle of backward? Yes, if the graph leads from each use of the weight back to the weight. Then backward
-# completes the weight's gradient only after all these uses, and does not read the weight again.
+# safe to change a weight in the middle of backward? Yes, if a gradient flows from each use of the weight back to the weight. Then this
+# gradient is complete only when backward has passed all these uses, and backward does not read the weight again.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -698,49 +701,23 @@ torch.manual_seed(0)
 pictures, labels = (part[:1000].clone() for part in digits())
 spoilt = torch.randperm(1000)[:20]
 labels[spoilt] = (labels[spoilt] + torch.randint(1, 10, (20,))) % 10
-
-
-def small_net():
-    torch.manual_seed(0)
-    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-    return net, torch.optim.Adam(net.parameters(), lr=0.03)
-
-
-def each_gradient(net):
-    """Each sample's gradients, by parameter, and their norms over all parameters."""
-    with PerSampleGradients(net) as per_sample:
-        F.cross_entropy(net(pictures), labels).backward()
-    squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
-    return per_sample.gradients, sum(squares, torch.zeros(1000)).sqrt()
-
-# %%
-net, optimizer = small_net()
+net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
 for _ in range(20):
     optimizer.zero_grad()
     F.cross_entropy(net(pictures), labels).backward()
     optimizer.step()
-gradients, norms = each_gradient(net)
+with PerSampleGradients(net) as per_sample:
+    F.cross_entropy(net(pictures), labels).backward()
+gradients = per_sample.gradients
+squares = [gradient.flatten(1).pow(2).sum(1) for gradient in gradients.values()]
+norms = sum(squares, torch.zeros(1000)).sqrt()  # of each sample, over all parameters
 wrong = torch.isin(torch.arange(1000), spoilt)
 sizes = f"median norm: {norms[~wrong].median():.2f} with right labels, {norms[wrong].median():.2f} with wrong ones"
 print(sizes if norms.any() else "PerSampleGradients is not written yet")
 # %% [markdown]
-# With these norms you can clip each sample's gradient. How many wrong labels does a net memorise, with and without clipping?
-
-# %%
-new, new_labels = (part[1000:] for part in digits())
-for most in (torch.inf, 1.0) if norms.any() else ():
-    other, optimizer = small_net()
-    for _ in range(80):
-        each, sizes = each_gradient(other)
-        factors = (most / sizes).clamp(max=1)
-        for name, gradient in each.items():
-            other.get_parameter(name).grad = torch.einsum("n,n...->...", factors, gradient) / 1000
-        optimizer.step()
-    learned = (other(pictures[spoilt]).argmax(1) == labels[spoilt]).sum()
-    print(f"norms up to {most:3}: {learned} of 20 wrong labels learned, {(other(new).argmax(1) == new_labels).float().mean():.0%} of new digits")
-
-# %% [markdown]
-# Now no sample outweighs the others. *Differential privacy* clips like this, and adds noise.
+# With these norms you can clip each sample's gradient, to 1 for example: then no sample adds more than a gradient of norm 1 to the sum.
+# *Differential privacy* clips like this, and adds noise.
 #
 # ### Without hooks: `vmap`
 #

@@ -13,7 +13,7 @@
 # - **You will learn** what a hook sees in these cases, and what not.
 # - **You need** lessons 02 to 04; for *Further* also 06.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** GPUs: all cells of this lesson use a CPU.
+# - **Out of scope** GPUs.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -35,8 +35,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # ## A watcher that finds nothing wrong
 #
 # The net of lesson 03 dies in training. Here it is compiled by
-# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). After training, a *watcher*, a tool that only looks,
-# uses two forward hooks to find ReLUs that output only zeros:
+# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). After training, a *watcher* (it only looks) uses
+# two forward hooks to find ReLUs that output only zeros:
 
 # %%
 from course.data import digit_batches
@@ -126,11 +126,12 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # The first call compiles the code. A later call compiles again if a *guard* fails: a guard checks that a fact, such as the batch size, is
-# still the same. A hook is *early* if you register it before the first call, else *late*. `count` tries both:
+# still the same. A hook is *early* if you register it before the first call, else *late*. `count(forward, 4, "register", 4)` means: call the
+# net with 4 rows, register the hook, call it again with 4 rows; how often did the hook run in the last call?
 
 # %%
 def count(hook, *moments, sentinel=None):
-    """How often the hook runs in a compiled net's last call. A number in `moments` is a call's batch size."""
+    """How often the hook runs in a compiled net's last call."""
     torch._dynamo.reset()
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
     compiled = torch.compile(net, backend="eager")
@@ -174,7 +175,7 @@ print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=l
 # ## What runs twice calls its hooks twice
 #
 # A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again in
-# backward: less memory, more time. Here the `middle` of the net that died is in a checkpoint. Which hooks run again? Guess first.
+# backward: less memory, more time. Here the `middle` of the net that died is in a checkpoint. Which hooks run again?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -194,9 +195,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# All forward pre-hooks in `middle` run again, and forward hooks only of its first two layers; backward hooks run once. The reason: the
-# second forward stops once backward has what it needs. So `middle.4` begins (30 in the picture), but neither it nor `middle` ends. The second
-# forward must save as many tensors as the first, of the same shapes.
+# All forward pre-hooks in `middle` run again, and forward hooks only of its first two layers, because the second forward stops once backward
+# has what it needs: `middle.4` begins (30 in the picture), but neither it nor `middle` ends. Backward hooks run once. The second forward must
+# save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -226,7 +227,7 @@ except CheckpointError as error:
 # - Each call of `model` runs each of these layers once, and adds one entry per layer: the mean of the squares of the layer's output, as a
 #   Python number.
 # - If a checkpoint runs one layer, or the whole `model`, again in backward, this adds no entry.
-# - After the block, no hook is left.
+# - After the block, even after an error, no hook is left.
 #
 # ```python
 # with recorder(net, ["0", "2"]) as history:
@@ -288,7 +289,7 @@ with torch.autocast("cpu", dtype=torch.float16):
 # The square of 300 is too large for **float16**: a recorder for such nets needs `output.detach().float()`. Small gradients become 0. So
 # [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss by a *scale*, at first 65,536, and divides the gradients
 # by it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a
-# tensor hook, and right before the step?
+# tensor hook, and right before the step? And how much is left at the step if a tensor hook clamps the gradient to (-1, 1)?
 
 # %%
 def train_in_half(net, optimizer, scaler, steps=100):
@@ -314,16 +315,13 @@ print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps
 other = Halved()
 loss = train_in_half(other, sgd(other.parameters()), torch.amp.GradScaler("cpu", init_scale=1024))[-1]
 print(f"loss {loss:.2f} if the first scale is 1,024")
-
-# %%
 with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
     train_in_half(net, optimizer, scaler, steps=1)
 print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
 
 # %% [markdown]
 # The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer runs,
-# and the scale is halved. This saves the net by luck: with a smaller scale it dies. If a tensor hook clamps, almost nothing of the gradient
-# is left at the step.
+# and the scale is halved. This saves the net by luck: with a scale of 1,024 it dies. If a tensor hook clamps, almost nothing is left.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -383,8 +381,8 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 # | --- | --- |
 # | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step. (Fused optimizers and closures: see *Further*.) | In float16 a scaler multiplies by 65,536. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number (see *Further*). | The second forward must save and draw the same. |
+# | **Are the numbers true?** Clip and log right before the step. (Fused optimizers: see *Further*.) | In float16 a scaler multiplies by 65,536. |
 #
 # ### In your own words: A gradient of forty thousand
 #
@@ -417,17 +415,25 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 # Four parts follow, in any order:
 #
 # - *Batch sizes, random numbers, fused optimizers* (5 minutes)
-# - *Adapt a frozen model* (25 minutes)
+# - *Adapt a frozen model* (20 minutes)
 # - *Which operation made the NaN?* (35 minutes)
-# - *Two replicas, two gradients* (30 minutes)
+# - *Two replicas, two gradients* (25 minutes)
 #
 # ## Batch sizes, random numbers, fused optimizers
 #
-# Does compiled code run a late hook if the batch size changes, and if it changes again? Before the second forward, a checkpoint
-# resets the random generator: how wrong does the gradient become if a hook draws a number in the first forward only?
+# Does compiled code run a late hook if the batch size changes, and if it changes again?
 
 # %%
 print("batch sizes 4, 6:", count(forward, 4, "register", 6), "  4, 6, 8:", count(forward, 4, 6, "register", 8))
+
+# %% [markdown]
+# The second size compiles the net again, now for other sizes, too. So nothing is compiled for the third size, and a hook registered after
+# the second is not called.
+#
+# Before the second forward, a checkpoint resets the random generator. How wrong does the gradient become if a hook draws a number in the
+# first forward only?
+
+# %%
 part, x = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3)), torch.randn(5, 3)
 
 
@@ -446,11 +452,9 @@ for generator in (None, torch.Generator()):
     print(f"wrong by {(found - right).norm() / right.norm():.0%}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The second size compiles the net again, now for other sizes, too. So the third size compiles nothing, and a hook that was registered after
-# the second is not called. The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
+# The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
 #
-# A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, needed by LBFGS, computes the
-# gradients inside the step. Does your clipping work?
+# A *fused* optimizer divides the gradients by the scale inside its own step. Does your clipping work?
 
 # %%
 for fused, unscale in ((False, False), (True, False), (True, True)):
@@ -464,22 +468,16 @@ for fused, unscale in ((False, False), (True, False), (True, True)):
     scaler.step(optimizer)
     print(f"fused={fused!s:5}  unscale_: {unscale!s:5}  {w.detach()}")
 
-w = Parameter(torch.zeros(2))
-optimizer = torch.optim.SGD([w], lr=1.0)
-clip_at_step(optimizer, 0.5)
-optimizer.step(lambda: (w * torch.tensor([6.0, 8.0])).sum().backward())
-print(f"a closure:                    {w.detach()}")
-
 # %% [markdown]
 # Your hook clips gradients that a fused optimizer has not divided yet; `unscale_` before the step cures that. If the scaler skips a step, a
-# fused optimizer still calls its hooks, but changes nothing. A closure runs after your hook: clip at the closure's end.
+# fused optimizer still calls its hooks, but changes no parameter. (Do not use fused SGD with momentum and a scaler: in torch 2.13, a skipped
+# first step leaves its momentum uninitialised.)
 #
 # ## Adapt a frozen model
 #
 # *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook added this correction. The layer held
-# `A` and `B`, because `parameters()` and `state_dict()` do not list what only a hook holds. But attention reads the weight of `out_proj`,
-# and never calls `out_proj`:
+# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook on the layer added this correction. Such
+# a hook does not always help: `nn.MultiheadAttention` reads the weight of its layer `out_proj`, and never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -563,7 +561,7 @@ else:
     print("LoRA is not written yet")
 
 # %% [markdown]
-# By training 13% of its numbers the net learned the new task, and forgot half of the old one. The frozen layers still know the old task.
+# By training 13% of its numbers the net learned the new task, and forgot half of the old one.
 #
 # Attention reads `out_proj.weight`. A LoRA has no `weight`, so it cannot replace this layer.
 # [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a module
@@ -623,8 +621,9 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # %% [markdown]
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
-# Which module made the NaN? When a module begins, follow the graph back from its inputs: nodes without a note were made before the module.
-# When it ends, follow the graph back from its output: nodes without a note were made in the module.
+# Which module made the NaN? `made_by` notes for each node the name of its module. When a module begins, it follows the graph back from the
+# inputs: nodes without a note were made before the module. When the module ends, it follows the graph back from the output: nodes without
+# a note were made in the module.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -756,20 +755,12 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
 
 # %% [markdown]
 # A hook on a parameter sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without
-# an error. `DistributedDataParallel` gathers gradients in flat *buckets*. To average a complete bucket, it can call a hook of yours, a
+# an error.
+#
+# `DistributedDataParallel` gathers gradients in flat *buckets*. To average a complete bucket, it can call a hook of yours, a
 # [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a *future*, the promise
-# of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the new future's value is what
-# `function(future)` returns:
-
-# %%
-future = torch.futures.Future()
-half = future.then(lambda future: future.value() / 2)
-print("done:", half.done())
-future.set_result(torch.tensor([4.0]))
-print("done:", half.done(), half.value())
-
-# %% [markdown]
-# Here the `state` is a `Wire`:
+# of a tensor, so that backward can go on. For example, `future.then(lambda future: future.value() / 2)` returns a new future immediately. Once
+# `future` is done, the new one holds half of its value. Here the `state` is a `Wire`:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -860,8 +851,8 @@ except AttributeError as error:
 
 # %% [markdown]
 # A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters, so a
-# post-accumulate hook on an old parameter is silently lost. On a slice, this hook gets the *averaged* gradient. So its step in backward is
-# right: both weights moved by -0.15.
+# post-accumulate hook on an old parameter is silently lost. A post-accumulate hook on a slice gets the *averaged* gradient. So its step in
+# backward is right: both weights moved by -0.15.
 #
 # ## Where to go on
 #

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
+import io
 import json
+import os
 import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +24,16 @@ from urllib.parse import urlencode
 import bs4
 import pytest
 
+from nbproof.errors import CourseError
 from nbproof.testing import Rehearsal
 from tests import COURSE, main
 from tests.desk.classroom import LESSON, MOST, answer_anew, class_of, comments_in, marks_in
 from tests.feedback.page_rules import what_runs
 
 pytest.importorskip("nbproof_desk", reason="the teacher's desk is NOT tested: nbproof-desk is not installed")
+from nbproof_desk.marks import Change, Given
 from nbproof_desk.questions import Reader, same_code, same_text
+from nbproof_desk.rubric import LETTERS
 from nbproof_desk.server import ADDRESS, Desk, Wanted, application, seen_as
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
@@ -316,9 +327,30 @@ def test_what_is_no_mark_is_refused(served: Served, body: object) -> None:
     assert served.write("why", "mark", body)[0] == 400
 
 
+def test_letters_that_no_item_has_and_half_characters_are_refused(served: Served) -> None:
+    served.come_in()
+    seen = served.seen("why", "a < b")
+    version = str(served.question("why").select_one(".group")["data-rubric"])  # type: ignore[index]
+    for body in ({"letters": "zz%", "rubric": version}, {"comment": "\ud800", "points": 1}):
+        assert served.write("why", "mark", {"answers": seen, **body})[0] == 400
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+
+
+def test_deep_json_is_refused(served: Served) -> None:
+    served.come_in()
+    xsrf = str(served.question("why").select_one("meta[name=xsrf]")["content"])  # type: ignore[index]
+    own = {
+        "Origin": f"http://{ADDRESS}:{served.port}",
+        "X-XSRFToken": xsrf,
+        "Content-Type": "application/json",
+    }
+    status, _, text = served.ask(f"/q/{LESSON}/why/mark", "POST", "[" * 100_000, **own)
+    assert (status, json.loads(text)) == (400, {"said": "this is no mark"})
+
+
 def test_points_that_are_not_there_are_refused(served: Served) -> None:
     served.come_in()
-    for points in (-1, 2.5, float("nan"), float("inf"), "many"):
+    for points in (-1, 2.5, float("nan"), float("inf"), "many", 10**400):
         assert served.mark("why", "a < b", points)[0] == 400  # type: ignore[arg-type]
     assert marks_in(served.room, "why")["cyd"] == (None, True)
     assert served.ask(f"/q/{LESSON}/nothing/")[0] == 404
@@ -357,6 +389,26 @@ def test_a_mark_that_was_changed_meanwhile_is_not_overwritten(served: Served) ->
         book.db.commit()
     status, told = served.write("why", "undo", {})
     assert status == 409 and marks_in(served.room, "why")["dan"] == (1.5, False)
+    # It says so once, and shows theirs; then the one before it is taken back.
+    (shown,) = told["groups"].values()
+    assert "1.5 of 2 points" in shown and "before it" in told["said"]
+
+
+def test_an_undo_goes_past_a_mark_that_it_cannot_take_back(served: Served) -> None:
+    served.come_in()
+    served.mark("why", "a < b", 1)
+    served.mark("why", "a > b", 1)
+    served.mark("why", "a > b", 2)
+    with served.room.gradebook() as book:  # the same points as this marker's first ones: they are theirs all the same
+        book.find_grade("why", LESSON, LESSON, "dan").manual_score = 1.0
+        book.db.commit()
+    assert [served.write("why", "undo", {})[0] for _ in range(3)] == [409, 409, 200]
+    assert marks_in(served.room, "why")["dan"] == (1.0, False)
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+    # A mark that is given after that is undone as ever.
+    served.mark("why", "a > b", 0)
+    assert served.write("why", "undo", {})[0] == 200
+    assert marks_in(served.room, "why")["dan"] == (1.0, False)
 
 
 def test_of_a_group_all_is_written_or_nothing(served: Served) -> None:
@@ -427,6 +479,92 @@ def test_a_mark_of_which_only_the_journal_tells_is_no_mark(served: Served) -> No
     assert len([one for one in path.read_text().splitlines() if one.endswith("}")]) == 3
 
 
+def _refused_by_the_disk(served: Served) -> None:
+    """A mark and an undo say so in a sentence, and the gradebook has neither."""
+    for what, body in (("mark", {"answers": served.seen("why", "a > b"), "points": 2}), ("undo", {})):
+        status, told = served.write("why", what, body)
+        assert status == 503 and told["said"].startswith("Nothing was kept: the journal cannot be used: ")
+        assert "desk.jsonl" in told["said"] and told["said"].endswith(", then try again.")
+    assert marks_in(served.room, "why")["dan"] == (None, True) and marks_in(served.room, "why")["cyd"] == (1.0, False)
+
+
+def test_a_full_disk_takes_no_mark(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.come_in()
+    served.mark("why", "a < b", 1)
+    # A write that is cut short raises nothing by itself.
+    monkeypatch.setattr(Path, "open", lambda path, *_, **__: _Short(io.FileIO(path, "ab+")))
+    question, change = served.desk.question(LESSON, "why"), Change("dan", Given({}), Given({}))
+    with pytest.raises(CourseError, match="No space left"):
+        served.desk.ledger.note(question, [change])
+    monkeypatch.undo()
+    path = served.room.root / ".course" / "desk.jsonl"
+    assert not path.read_bytes().endswith(b"\n")
+    # What was cut off tells nothing, and hides nothing that comes after it.
+    served.mark("why", "a > b", 2)
+    assert [served.write("why", "undo", {})[1]["said"] for _ in range(2)] == ["undone", "undone"]
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+
+
+class _Short:
+    """A file on a disk that is full after twenty characters."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+
+    def __enter__(self) -> _Short:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data[:20])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def test_a_disk_that_fails_is_told_in_a_sentence(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.come_in()
+    served.mark("why", "a < b", 1)
+
+    def fails(_: int) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "fsync", fails)
+    _refused_by_the_disk(served)
+
+
+def test_a_journal_that_is_a_folder_is_told_in_a_sentence(served: Served, capfd: pytest.CaptureFixture[str]) -> None:
+    served.come_in()
+    path = served.room.root / ".course" / "desk.jsonl"
+    seen = served.seen("why", "a > b")
+    xsrf = str(served.question("why").select_one("meta[name=xsrf]")["content"])  # type: ignore[index]
+    path.mkdir(parents=True)
+    status, _, text = served.ask(f"/q/{LESSON}/why/")
+    assert status == 503 and text.startswith("This cannot be shown: ") and "Is a directory" in text
+    own = {"Origin": f"http://{ADDRESS}:{served.port}", "X-XSRFToken": xsrf, "Content-Type": "application/json"}
+    body = json.dumps({"answers": seen, "points": 2})
+    status, _, text = served.ask(f"/q/{LESSON}/why/mark", "POST", body, **own)
+    assert status == 503 and "desk.jsonl" in json.loads(text)["said"]
+    assert marks_in(served.room, "why")["dan"] == (None, True)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_gradebook_that_is_in_use_is_told_in_a_sentence_for_a_page(served: Served) -> None:
+    served.come_in()
+    seen = served.seen("why", "a > b")
+    with sqlite3.connect(served.room.root / "gradebook.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        status, told = served.write("why", "mark", {"answers": seen, "points": 2})
+        other.rollback()
+    assert status == 503
+    place = served.room.root / "gradebook.db"
+    said = f"Nothing was kept: another program is using the gradebook ({place}). Next: close it, then try again."
+    assert told["said"] == said
+    assert served.write("why", "mark", {"answers": seen, "points": 2})[0] == 200
+
+
 def test_search_and_parts(served: Served) -> None:
     served.come_in()
     assert len(served.question("why", "?find=BECAUSE+a").select(".group")) == 2
@@ -435,10 +573,10 @@ def test_search_and_parts(served: Served) -> None:
     assert [one.partition('id="g-')[2][:16] for one in groups] == [order[2], order[0]]
 
 
-def _item(served: Served, text: str, points: str, letter: str = "", sure: str = "") -> tuple[int, str]:
+def _item(served: Served, text: str, points: str, letter: str = "", sure: str = "", seen: str = "") -> tuple[int, str]:
     """Send the form of a rubric's item; the status, and what is shown."""
     xsrf = str(served.question("why").select_one("[name=_xsrf]")["value"])  # type: ignore[index]
-    fields = urlencode({"_xsrf": xsrf, "text": text, "points": points, "letter": letter, "sure": sure})
+    fields = urlencode({"_xsrf": xsrf, "text": text, "points": points, "letter": letter, "sure": sure, "seen": seen})
     headers = {"Origin": f"http://{ADDRESS}:{served.port}", "Content-Type": "application/x-www-form-urlencoded"}
     status, _, shown = served.ask(f"/q/{LESSON}/why/rubric", "POST", fields, **headers)
     return status, shown
@@ -446,7 +584,8 @@ def _item(served: Served, text: str, points: str, letter: str = "", sure: str = 
 
 def _rest(served: Served, text: str, letters: str, comment: str | None = None) -> int:
     """Have the marks of a group rest on these items; the status."""
-    body = {"answers": served.seen("why", text), "letters": letters, "comment": comment}
+    shown = str(served.question("why").select_one(".group")["data-rubric"])  # type: ignore[index]
+    body = {"answers": served.seen("why", text), "letters": letters, "comment": comment, "rubric": shown}
     return served.write("why", "mark", body)[0]
 
 
@@ -475,7 +614,7 @@ def test_a_changed_item_changes_the_marks_that_rest_on_it_after_a_question(serve
     assert _why(served, "ada") == _why(served, "ben") == (1.5, "Names x squared.\nSays no cause.\nOwn words.")
     assert _why(served, "cyd") == (1.5, "Names the square.")
     # All of it is undone at once; so is the removal of an item.
-    assert served.write("why", "undo", {})[1] == {"said": "undone", "reload": True}
+    assert served.write("why", "undo", {})[1] == {"said": "undone", "rubric": True}
     assert _why(served, "ben") == (0.5, "Names the square.\nSays no cause.\nOwn words.")
     assert "3 marks" in _item(served, "", "", "b")[1]
     assert _item(served, "", "", "b", sure="3")[0] == 303
@@ -498,6 +637,46 @@ def test_a_mark_changed_in_formgrader_does_not_follow_the_rubric(served: Served)
     assert "1 mark rests on" in _item(served, "One.", "0", "a")[1]
     assert _item(served, "One.", "0", "a", sure="1")[0] == 303
     assert _why(served, "ada")[0] == 0.0 and _why(served, "ben")[0] == 2.0
+
+
+def test_a_letter_of_another_rubric_than_the_page_has_shown_is_refused(served: Served) -> None:
+    served.come_in()
+    _item(served, "Right idea.", "2")
+    shown = served.question("why")
+    version = str(shown.select_one(".group")["data-rubric"])  # type: ignore[index]
+    _item(served, "Wrong idea.", "0", "a")
+    body = {"answers": served.seen("why", "a < b"), "letters": "a", "rubric": version}
+    status, told = served.write("why", "mark", body)
+    assert status == 409 and told["rubric"] is True and "rubric has changed" in told["said"]
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+    # The page gets the new one, with its forms.
+    order = str(shown.select_one("main")["data-order"])  # type: ignore[index]
+    part = json.loads(served.ask(f"/q/{LESSON}/why/part?ids={order}")[2])
+    assert "Wrong idea." in part["rubric"] and all("Wrong idea." in one for one in part["groups"])
+    # Neither does a form that has shown another one change it.
+    assert _item(served, "Old thought.", "1", "a", seen=version)[0] == 409
+    assert _rest(served, "a < b", "a") == 200
+    assert _why(served, "cyd") == (0.0, "Wrong idea.")
+
+
+def test_without_any_item_an_answer_waits_again(served: Served) -> None:
+    served.come_in()
+    _item(served, "Right idea.", "2")
+    assert _rest(served, "a < b", "a", "Well.") == 200 and _why(served, "cyd") == (2.0, "Right idea.\nWell.")
+    assert _rest(served, "a < b", "") == 200 and _why(served, "cyd") == (None, "Well.")
+    assert marks_in(served.room, "why")["cyd"] == (None, True)
+    assert served.write("why", "undo", {})[0] == 200 and _why(served, "cyd") == (2.0, "Right idea.\nWell.")
+
+
+def test_a_rubric_has_an_item_for_each_letter_and_no_other(served: Served) -> None:
+    served.come_in()
+    for number in range(len(LETTERS)):
+        assert _item(served, f"Item {number}", "0")[0] == 303
+    assert served.question("why").select_one("#new-item") is None
+    assert "at most 19 items" in served.question("why").aside.get_text()  # type: ignore[union-attr]
+    assert _item(served, "One more", "0") == (400, "a rubric has at most 19 items\n")
+    for letter in ("ab", "c", "A", "?"):
+        assert _item(served, "x", "0", letter) == (400, "no item of a rubric has this letter\n")
 
 
 @pytest.mark.parametrize(("text", "points"), [("x", "3"), ("x", "many"), ("x", "nan"), ("x" * 301, "1")])
@@ -556,3 +735,24 @@ def test_a_port_that_is_taken_is_told_in_one_line(a_class: Path, capsys: pytest.
     assert main(["desk", "--course", str(a_class), "--no-browser", "--port", port]) == 2
     socket.close()
     assert "nothing can listen there" in capsys.readouterr().err
+
+
+def test_the_token_is_in_no_arguments_of_the_browsers(a_class: Path, tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/told.new\nmv {tmp_path}/told.new {tmp_path}/told\n')
+    browser.chmod(0o755)
+    own = {**os.environ, "BROWSER": f"{browser} %s", "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
+    command = [sys.executable, "-m", "course", "desk", "--course", str(a_class)]
+    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[-1]
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "told").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        told = (tmp_path / "told").read_text().strip()
+        (file,) = (tmp_path / "runtime").iterdir()
+        assert told == file.as_uri() and f'url={url}"' in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert not file.exists()

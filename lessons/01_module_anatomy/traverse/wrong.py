@@ -12,7 +12,7 @@
 
 # %% branches_are_containers
 # misconception: takes all but the containers for leaves | hint: anatomy_containers_for_branches
-# breaks: how many of those have no children
+# breaks: how many of these modules have no children
 # edits: names_filtered
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": sum(
@@ -56,14 +56,14 @@
 
 # %% leaf_itself
 # misconception: counts the leaves of modules(), the model itself among them | hint: counts_root
-# breaks: how many of those have no children
+# breaks: how many of these modules have no children
 # edits: names_filtered
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": sum(1 for module in model.modules() if not list(module.children())),
 
 # %% leaves_are_modules
 # misconception: counts all modules as leaves | hint: counts_branches
-# breaks: how many of those have no children
+# breaks: how many of these modules have no children
 # edits: names_filtered
 -        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
 +        "leaves": sum(1 for name, _ in model.named_modules() if name),

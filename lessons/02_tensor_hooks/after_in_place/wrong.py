@@ -8,6 +8,13 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
+# %% the_gradient_itself
+# misconception: keeps the gradient itself, whose memory autograd may go on using | hint: kept_alias
+# breaks: which no later pass changes
+# edits: always_relu
+-    torch.relu_(tensor)
++    change(tensor)
+
 # %% an_alias
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
 # edits: always_relu
@@ -64,7 +71,7 @@ def watch_around(tensor, change):
 
     def keep(where, grad):
         if not where:
-            where.append(grad)
+            where.append(grad.clone())
 
     tensor.register_hook(partial(keep, before))
     change(tensor)
@@ -91,7 +98,7 @@ def watch_around(tensor, change):
 # breaks: Only watch
 # edits: first_only
 -        if not where:
--            where.append(grad)
+-            where.append(grad.clone())
 +        where.append(grad)
 +        return grad * 0
 @@

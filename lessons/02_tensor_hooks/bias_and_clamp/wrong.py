@@ -11,7 +11,7 @@ def clamp_downstream(tensor):
 
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
-# breaks: after that, each `backward()`
+# breaks: after it, each `backward()`
 # edits: bias_no_return
 -    net.fc.bias.register_hook(lambda grad: None)
 +    def hook(grad):

@@ -70,17 +70,17 @@ class TwoBackwards(Check):
     """Each pass adds the gradient of its own pass, and changes no earlier entry."""
 
     def probe(self, nb, case):
-        # The gradient of h reaches x as it is: a kept alias of it would take part in the sum in x.grad.
-        h = case.tensor("x", 3, 4, requires_grad=True) + 1
+        # What cat sends back to x and to y lies in the memory of the gradient of h: without a clone, it takes part in their sums.
+        h = torch.cat([case.tensor(name, 3, 4, requires_grad=True) for name in "xy"])
         seen, again = nb.function("watch_gradient")(h), nb.function("watch_gradient")(h)
         output = h**3
         for number in (1, 2):
-            output.backward(case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
+            output.backward(case.tensor(f"upstream {number}", 6, 4), retain_graph=True)
         return {"the list": seen, "a second list": again}
 
     def gradients(self, case):
-        h = (case.tensor("x", 3, 4) + 1).requires_grad_()
-        upstream = (case.tensor(f"upstream {number}", 3, 4) for number in (1, 2))
+        h = torch.cat([case.tensor(name, 3, 4) for name in "xy"]).requires_grad_()
+        upstream = (case.tensor(f"upstream {number}", 6, 4) for number in (1, 2))
         return [torch.autograd.grad(h**3, h, one)[0] for one in upstream]
 
     def truth(self, case):
@@ -107,7 +107,7 @@ class InAnotherGraph(Check):
 
     def probe(self, nb, case):
         x = case.tensor("hidden x", 2, 5, requires_grad=True)
-        h = x + case.tensor("hidden shift", 5)
+        h = torch.cat([x, case.tensor("hidden rows", 3, 5, requires_grad=True)])
         wave = h.sin()
         lists = [nb.function("watch_gradient")(tensor) for tensor in (h, wave)]
         early = [list(one) for one in lists]
@@ -118,13 +118,13 @@ class InAnotherGraph(Check):
         return {"before": early, "of h": lists[0], "of the wave": lists[1], "x.grad": x.grad, "values, or .grad": kept}
 
     def truth(self, case):
-        h = (case.tensor("hidden x", 2, 5) + case.tensor("hidden shift", 5)).requires_grad_()
+        h = torch.cat([case.tensor("hidden x", 2, 5), case.tensor("hidden rows", 3, 5)]).requires_grad_()
         wave, found = h.sin(), []
         for number in range(case.integer("hidden passes", 2, 6)):
             output = wave.exp() * case.tensor(f"hidden weight {number}", 5)
             found.append(torch.autograd.grad(output.sum(), (h, wave), retain_graph=True))
         of_h, of_wave = ([one[place] for one in found] for place in (0, 1))
-        return {"before": [[], []], "of h": of_h, "of the wave": of_wave, "x.grad": sum(of_h), "values, or .grad": [h, wave]}
+        return {"before": [[], []], "of h": of_h, "of the wave": of_wave, "x.grad": sum(of_h)[:2], "values, or .grad": [h, wave]}
 
 
 check("intermediate_grad", InAnotherGraph)

@@ -1,12 +1,6 @@
-# %% bound_append
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(seen.append)
-    return seen
-
 # %% by_partial
 def _store(where, grad):
-    where.append(grad)
+    where.append(grad.clone())
     return grad
 
 
@@ -39,7 +33,7 @@ def watch_gradient(tensor):
     number = tensor.output_nr
 
     def remember(grad_outputs):
-        seen.append(grad_outputs[number])
+        seen.append(grad_outputs[number].clone())
 
     tensor.grad_fn.register_prehook(remember)
     return seen
@@ -50,7 +44,7 @@ def watch_gradient(tensor):
 
     def hook(grad):
         nonlocal seen
-        seen += [grad]
+        seen += [grad.clone()]
 
     tensor.register_hook(hook)
     return seen

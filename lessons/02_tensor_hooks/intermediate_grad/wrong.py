@@ -2,12 +2,19 @@
 # misconception: adds up, as .grad does | hint: accumulated_grad
 # edits: nonlocal_plus
 -        nonlocal seen
--        seen += [grad]
-+        seen.append(grad + seen[-1] if seen else grad)
+-        seen += [grad.clone()]
++        seen.append(grad + seen[-1] if seen else grad.clone())
+
+# %% bound_append
+# misconception: keeps the gradient itself, whose memory autograd may go on using | hint: kept_alias
+# breaks: no later pass changes an entry
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(seen.append)
+    return seen
 
 # %% detached
 # misconception: keeps a detached tensor, whose memory autograd goes on using | hint: kept_alias
-# breaks: no later pass changes an entry
 # edits: bound_append
 -    tensor.register_hook(seen.append)
 +    tensor.register_hook(lambda grad: seen.append(grad.detach()))
@@ -25,7 +32,7 @@ seen = []
 
 
 def watch_gradient(tensor):
-    tensor.register_hook(seen.append)
+    tensor.register_hook(lambda grad: seen.append(grad.clone()))
     return seen
 
 # %% hooks_detached
@@ -37,13 +44,13 @@ def watch_gradient(tensor):
 # %% keeps_last
 # misconception: replaces the content | hint: keeps_last_only
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        seen[:] = [grad]
 
 # %% keeps_numbers
 # misconception: keeps plain numbers | hint: python_number
 # edits: nonlocal_plus
--        seen += [grad]
+-        seen += [grad.clone()]
 +        seen += [grad.tolist()]
 
 # %% keeps_value
@@ -56,13 +63,13 @@ def watch_gradient(tensor):
 # %% local_list
 # misconception: the hook makes a new list | hint: other_list_returned
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        seen = [grad]
 
 # %% no_hook
 # misconception: never registers | hint: hook_never_ran | canary
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        seen.append(grad)
 @@
 -    tensor.register_hook(hook)
@@ -76,9 +83,9 @@ def watch_gradient(tensor):
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Every later backward pass adds one entry to the list
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        if not seen:
-+            seen.append(grad)
++            seen.append(grad.clone())
 
 # %% post_accumulate
 # misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
@@ -121,7 +128,7 @@ def watch_gradient(tensor):
 # %% writes_dot_grad
 # misconception: puts the gradient into .grad by hand | hint: hook_writes_grad
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        tensor.grad = grad
 +        seen.append(grad)
 
@@ -129,6 +136,6 @@ def watch_gradient(tensor):
 # misconception: returns zeros | hint: changes_gradient
 # breaks: Only watch
 # edits: adds_up
--        seen.append(grad + seen[-1] if seen else grad)
+-        seen.append(grad + seen[-1] if seen else grad.clone())
 +        seen.append(grad)
 +        return grad * 0

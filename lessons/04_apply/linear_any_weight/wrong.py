@@ -8,7 +8,7 @@
 
 # %% bias_of_two
 # misconception: the size of the other exercise | hint: linear_bias_shape
-# breaks: where its `W` has any shape `(n, m)`
+# breaks: with a `W` of any shape `(n, m)`
 # edits: bias_of_rows
 -            module.b = Parameter(torch.zeros(module.W.shape[0]))
 +            module.b = Parameter(torch.zeros(2))
@@ -21,7 +21,7 @@
 
 # %% bias_plain
 # misconception: b is a plain tensor | hint: tensor_for_parameter
-# breaks: It gives every `Function_*` a `Parameter` `b`
+# breaks: a `Parameter` `b`
 # edits: bias_of_rows
 -            module.b = Parameter(torch.zeros(module.W.shape[0]))
 +            module.b = torch.zeros(module.W.shape[1], requires_grad=True)
@@ -35,7 +35,7 @@
 
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
-# breaks: the classes, and everything outside `model`, stay as they are
+# breaks: the classes and everything outside `model` stay as they are
 # edits: reference
 -        module.forward = partial(linear_forward, module)
 +        type(module).forward = linear_forward

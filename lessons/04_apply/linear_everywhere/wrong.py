@@ -180,7 +180,7 @@
 
 # %% not_rewired
 # misconception: the third apply is missing | hint: not_applied
-# breaks: Apply your two functions to `model`
+# breaks: Apply `add_bias`, `weight_initialization` and `linear_transformation` to `model`
 # edits: reference
 -model.apply(weight_initialization)
 -returned_module = model.apply(linear_transformation)
@@ -204,7 +204,7 @@
 
 # %% bias_stays_random
 # misconception: gives each module its b once more, behind the initialisation | hint: bias_not_one
-# breaks: `weight_initialization` in between: then every element of `W` and `b` is 1
+# breaks: in this order: then every element of `W` and `b` is 1
 # edits: reference
 -model.apply(weight_initialization)
 +model.apply(weight_initialization).apply(add_bias)

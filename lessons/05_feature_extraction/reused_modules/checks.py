@@ -188,6 +188,10 @@ class OneLayerTwoNames(Check):
         second = model.get_submodule(two)(first)
         return {"the list of calls": pairs([(f"{one}.0", first.detach()), (one, first.detach()), (f"{one}.0", second.detach()), (two, second.detach())])}
 
+    def mistakes(self, case):
+        _, one, two, _ = self.given(case)
+        return {"feat_last_name": {"the list of calls": such_that(lambda got: [pair[0] for pair in got] == [f"{two}.0", one, f"{two}.0", two])}}
+
 
 class CalledAgain(Check):
     """Each run brings a list of its own, and no hook is left on the model."""

@@ -35,7 +35,7 @@ def record_calls(model, x):
 
 # %% alias
 # misconception: keeps the outputs themselves | hint: feat_alias
-# breaks: with outputs kept as in `safe_features`
+# breaks: Outputs are kept as in `safe_features`
 # edits: late_binding
 +
 +    def keep(name, module, args, output):
@@ -118,6 +118,18 @@ def record_calls(model, x):
 -            handles.append(child.register_forward_hook(partial(keep, name)))
 +        walk(model)
 
+# %% last_name
+# misconception: a module with several names has the last one | hint: feat_last_name
+# breaks: a module with several names has the first
+# edits: late_binding
+-        for name, module in model.named_modules():
+-            if name:
+-                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
++        names = {module: name for name, module in model.named_modules(remove_duplicate=False) if name}
++        for module, name in names.items():
++            hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
++            handles.append(module.register_forward_hook(hook))
+
 # %% sorted_by_module
 # misconception: expects the calls of one module together | hint: feat_grouped
 # edits: late_binding
@@ -142,7 +154,7 @@ def record_calls(model, x):
 
 # %% nothing_predicted
 # misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction | canary
-# breaks: Write them into `predicted`, in order, before you run anything
+# breaks: Write your guess, in order, into `predicted`
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
 +predicted = []
@@ -156,7 +168,7 @@ def record_calls(model, x):
 
 # %% wrong_and_left_so
 # misconception: writes another wrong list after the run | hint: feat_one_entry
-# breaks: if you were wrong, set `what_ran` to the real order
+# breaks: if it was wrong, write the real order into `what_ran`
 # edits: wrong_guess_kept
 -predicted = ["enter", "relu", "mix", "relu"]
 -what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]

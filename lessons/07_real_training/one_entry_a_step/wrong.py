@@ -136,7 +136,7 @@
 
 # %% hooks_stay
 # misconception: never removes its hooks | hint: tool_hooks_left
-# breaks: After the block, no hook is left.
+# breaks: no hook is left
 # edits: asks_autograd
 -        for handle in self.handles:
 -            handle.remove()
@@ -150,6 +150,7 @@
 
 # %% no_finally
 # misconception: an error in the block leaves the hooks | hint: tool_not_after_error
+# breaks: even after an error
 # edits: hands_over_at_the_end_of_a_call
 -    try:
 -        yield history

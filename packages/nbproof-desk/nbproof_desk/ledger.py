@@ -7,16 +7,19 @@ a question says.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nbproof.errors import CourseError
 from nbproof_desk.marks import Change
 from nbproof_desk.questions import MarkedQuestion
 from nbproof_desk.rubric import Item, Rubric, items_of_json
@@ -58,8 +61,11 @@ class Ledger:
 
     def note(
         self, question: MarkedQuestion, changes: Sequence[Change], undoes: str = "", rubric: Sequence[Rubric] = ()
-    ) -> None:
-        """Append a line, and have it on the disk. ``rubric``: before and after, if it changes. Raises OSError."""
+    ) -> str:
+        """Append a line, and have it on the disk. Returns its id. ``rubric``: before and after, if it changes.
+
+        Raises CourseError if not all of it is on the disk.
+        """
         line = {
             "id": secrets.token_hex(8),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -72,14 +78,27 @@ class Ledger:
             line["undoes"] = undoes
         if rubric:
             line["rubric"] = [one.as_json() for one in rubric]
-        self.path.parent.mkdir(exist_ok=True)
-        # One write at the end of the file: several desks may write to it at a time.
-        with self.path.open("ab+", buffering=0) as file:
-            data = f"{json.dumps(line)}\n".encode()
-            if not _ends_whole(file):
-                data = b"\n" + data
-            file.write(data)
-            os.fsync(file.fileno())
+        with self._trouble():
+            self.path.parent.mkdir(exist_ok=True)
+            # One write at the end of the file: several desks may write to it at a time.
+            with self.path.open("ab+", buffering=0) as file:
+                data = f"{json.dumps(line)}\n".encode()
+                if not _ends_whole(file):
+                    data = b"\n" + data
+                if file.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+        return str(line["id"])
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        """Raise an error of the disk as one that says where the journal is."""
+        try:
+            yield
+        except OSError as error:
+            fact = f"the journal cannot be used: {error.strerror or error}"
+            cure = "see that your user may write there, and that the disk has room"
+            raise CourseError(fact, str(self.path), cure) from None
 
     def rubric(self, question: MarkedQuestion) -> Rubric:
         """The rubric of a question, as it is now."""
@@ -98,11 +117,12 @@ class Ledger:
 
     def _read(self) -> None:
         """Read what was written since, to the end of the last whole line. One that was cut off tells nothing."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            file.seek(self._read_to)
-            data = file.read()
+        with self._trouble():
+            if not self.path.exists():
+                return
+            with self.path.open("rb") as file:
+                file.seek(self._read_to)
+                data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         self._read_to += len(whole)
         for line in whole.splitlines():

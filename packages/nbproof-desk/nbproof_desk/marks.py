@@ -36,7 +36,7 @@ from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import course_config
 from nbproof_desk.questions import MarkedQuestion
 
-__all__ = ["Change", "Given", "MarksBook", "Overtaken"]
+__all__ = ["Change", "Given", "MarksBook", "OtherRubric", "Overtaken"]
 
 
 _FEW = 500
@@ -44,7 +44,16 @@ _FEW = 500
 
 
 class Overtaken(Exception):
-    """Somebody else has changed a mark since its marker saw it: nothing was written."""
+    """Somebody else has changed a mark since its marker saw it: nothing was written. ``learners``: of these, if not of those
+    that were asked for."""
+
+    def __init__(self, learners: Iterable[str] = ()) -> None:
+        self.learners = frozenset(learners)
+        super().__init__()
+
+
+class OtherRubric(Exception):
+    """The rubric has changed since the page showed it: nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,11 @@ class Given:
     def of_json(cls, kept: Mapping[str, Any]) -> Given:
         """What :meth:`as_json` wrote down."""
         return cls({name: CellGiven(*one) for name, one in kept["scores"].items()}, kept["comment"])
+
+    @property
+    def waiting(self) -> Given:
+        """The same without points: it waits for a person."""
+        return replace(self, scores=dict.fromkeys(self.scores, CellGiven(None, True)))
 
     def with_points(self, points: Mapping[str, float]) -> Given:
         """The same with these points, by cell: nothing of it waits any more."""

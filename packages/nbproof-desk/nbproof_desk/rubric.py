@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nbproof.files import digest_of
 from nbproof_desk.marks import Change, Given
 from nbproof_desk.questions import MarkedQuestion
 
@@ -47,6 +49,11 @@ class Rubric:
     def free(self) -> str:
         """The letter of the next item; empty if there is none left."""
         return next((letter for letter in LETTERS if letter not in self.items), "")
+
+    @property
+    def version(self) -> str:
+        """A digest of the items: a page tells which ones it has shown."""
+        return digest_of(json.dumps(self.as_json()).encode())[:12]
 
     def with_item(self, letter: str, item: Item | None) -> Rubric:
         """The rubric with this item, or, for None, without one of this letter."""

@@ -13,15 +13,17 @@ import json
 import secrets
 import webbrowser
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from socket import create_server, socket
+from tempfile import mkstemp
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jupyter_core.paths import jupyter_runtime_dir
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, HTTPError, RequestHandler
 
@@ -32,7 +34,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.text import counted, printable
 from nbproof_desk.ledger import Entry, Ledger
-from nbproof_desk.marks import Change, Given, MarksBook, Overtaken
+from nbproof_desk.marks import Change, Given, MarksBook, OtherRubric, Overtaken
 from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
 from nbproof_desk.rubric import LETTERS, Item, Rubric
 from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
@@ -107,6 +109,10 @@ class Desk:
         self.course = reader.course
         self.book = MarksBook(reader.root)
         self.ledger = Ledger(reader.root, marker)
+        self._kept: set[str] = set()
+        """Lines of the journal that the gradebook surely has: of others a killed desk may have written the line alone."""
+        self._passed_over: set[str] = set()
+        """Lines of the journal that could not be taken back, and of which the marker was told."""
 
     def read(self) -> None:
         """Read what has come or changed."""
@@ -132,11 +138,15 @@ class Desk:
         return found
 
     def mark(self, question: MarkedQuestion, asked: Wanted) -> None:
-        """Give points, a comment or both to answers. Raises Overtaken if one is not as it was seen."""
+        """Give points, a comment or both to answers. Raises Overtaken if one is not as it was seen, or OtherRubric."""
         shown = [self.reader.answer(question, alias) for alias in asked.answers]
         self.reader.read_again([one.key for one in shown if one is not None])
         given = self.book.given(question, [one.key.learner for one in shown if one is not None])
         rubric = self.ledger.rubric(question)
+        if asked.letters is not None and asked.rubric != rubric.version:
+            raise OtherRubric
+        if not set(asked.letters or "") <= set(rubric.items):
+            raise HTTPError(400, "no item of the rubric has this letter")
         changes = []
         for alias, seen in asked.answers.items():
             answer = self.reader.answer(question, alias)
@@ -144,27 +154,41 @@ class Desk:
             if answer is None or before is None or seen != seen_as(answer, before):
                 raise Overtaken
             changes.append(asked.change(question, answer.key.learner, before, rubric))
-        self.book.change(question, changes, lambda: self.ledger.note(question, changes))
+        self.change(question, changes)
+
+    def change(
+        self, question: MarkedQuestion, changes: Sequence[Change], undoes: str = "", rubric: Sequence[Rubric] = ()
+    ) -> None:
+        """Write these changes and their line. Raises Overtaken."""
+        noted: list[str] = []
+        self.book.change(question, changes, lambda: noted.append(self.ledger.note(question, changes, undoes, rubric)))
+        self._kept.update(noted)
 
     def undo(self, question: MarkedQuestion) -> Entry | None:
         """Take back this marker's last line on a question. Returns the line; None if there is none.
 
-        Raises Overtaken if somebody has changed it since.
+        Raises Overtaken if somebody has changed it since; the next time it is passed over.
         """
         now = self.ledger.rubric(question)
+        lost: set[str] = set()
         for entry in self.ledger.to_undo(question):
+            learners = {one.learner for one in entry.changes}
+            if entry.id in self._passed_over:
+                lost |= learners  # what stands there is somebody else's
+                continue
             given = self.book.given(question, [one.learner for one in entry.changes])
             back = [one.back for one in entry.changes]
             is_change = any(one.before != one.after for one in back)
-            if is_change and all(given.get(one.learner) == one.after for one in back):
+            if is_change and entry.id not in self._kept and all(given.get(one.learner) == one.after for one in back):
                 continue  # it never came about
             rubric: tuple[Rubric, ...] = ()
             if entry.rubric is not None:
                 rubric = now, replace(now, items=entry.rubric[0])
             is_other = entry.rubric is not None and now.items != entry.rubric[1]
-            if is_other or any(given.get(one.learner) != one.before for one in back):
-                raise Overtaken
-            self.book.change(question, back, partial(self.ledger.note, question, back, entry.id, rubric))
+            if is_other or learners & lost or any(given.get(one.learner) != one.before for one in back):
+                self._passed_over.add(entry.id)
+                raise Overtaken(learners)
+            self.change(question, back, entry.id, rubric)
             return entry
         return None
 
@@ -200,11 +224,16 @@ class Wanted:
     points: float | None
     comment: str | None
     letters: str | None = None
+    rubric: str = ""
+    """The version of the rubric that the page has shown."""
 
     def change(self, question: MarkedQuestion, learner: str, given: Given, rubric: Rubric) -> Change:
         """The change of one learner's mark."""
         if self.letters is not None:
-            return rubric.change(question, learner, given, self.letters, self.comment, rubric)
+            change = rubric.change(question, learner, given, self.letters, self.comment, rubric)
+            if not self.letters:  # all items were taken away again: that is no mark
+                change = replace(change, after=change.after.waiting)
+            return change
         after, letters = given, rubric.letters_of(learner, given)
         kept = letters
         if self.points is not None:
@@ -222,8 +251,10 @@ class Wanted:
             answers = {str(name): str(seen) for name, seen in told["answers"].items()}
             points = None if told.get("points") is None else float(told["points"])
             comment = None if told.get("comment") is None else str(told["comment"])
+            (comment or "").encode()  # half a character is no text
             letters = None if told.get("letters") is None else str(told["letters"])
-        except (ValueError, KeyError, TypeError, AttributeError):
+            rubric = str(told.get("rubric"))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise HTTPError(400, "this is no mark") from None
         if not answers or (points, comment, letters) == (None, None, None):
             raise HTTPError(400, "this is no mark")
@@ -231,7 +262,7 @@ class Wanted:
             raise HTTPError(400, f"{points:g} points: from 0 to {most:g} can be given here")
         if comment is not None and len(comment) > _LONGEST_COMMENT:
             raise HTTPError(400, f"a comment has at most {_LONGEST_COMMENT} characters")
-        return cls(answers, points, comment, letters)
+        return cls(answers, points, comment, letters, rubric)
 
 
 class _Page(RequestHandler):
@@ -274,7 +305,8 @@ class _Page(RequestHandler):
             said = error.log_message or error.reason or "this is not possible"
         elif isinstance(error, CourseError):
             self.set_status(503)
-            said = "; next: ".join(filter(None, (error.fact, error.next_command)))
+            kind = "This cannot be shown" if self.request.method == "GET" else "Nothing was kept"
+            said = f"{kind}: {_trouble(error)}"
         if "json" in self.request.headers.get("Content-Type", ""):
             self.finish({"said": said})
         else:
@@ -314,6 +346,15 @@ class _Page(RequestHandler):
                 letters=first,
             )
         )
+
+
+def _trouble(error: CourseError) -> str:
+    """One sentence of an error. What a command would be run again for, a page asks for again."""
+    cure = error.next_command.partition(_AGAIN)[0]
+    return f"{error.fact} ({error.place}). Next: {cure}{_AGAIN} try again."
+
+
+_AGAIN = ", then"
 
 
 def _choices(most: float) -> list[float]:
@@ -386,14 +427,16 @@ def _comments(views: Iterable[GroupView]) -> list[str]:
 
 
 class _Part(_Page):
-    """More groups of a question: those with the ids that are asked for, as many as there is room for."""
+    """Groups of a question, and its rubric: those with the ids that are asked for, as many as there is room for."""
 
     def get(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         wanted = {one: place for place, one in enumerate(self.get_query_argument("ids").split(","))}
         groups = [one for one in self.desk.reader.groups(question) if one.id in wanted]
         groups.sort(key=lambda one: wanted[one.id])
-        self.finish({"groups": _part(self, question, self.desk.views(question, groups[:_A_PART]))})
+        shown = _part(self, question, self.desk.views(question, groups[:_A_PART]))
+        values = {"xsrf": self.xsrf_token.decode(), "question": question, "rubric": self.desk.ledger.rubric(question)}
+        self.finish({"groups": shown, "rubric": _templates().get_template("rubric.html.j2").render(values)})
 
 
 class _Names(_Page):
@@ -409,6 +452,9 @@ class _Names(_Page):
         self.finish({"names": found})
 
 
+_OTHER_RUBRIC = "the rubric has changed since the page showed it."
+
+
 class _Mark(_Page):
     """Give points, a comment or both."""
 
@@ -418,6 +464,10 @@ class _Mark(_Page):
         said = "kept"
         try:
             self.desk.mark(question, wanted)
+        except OtherRubric:
+            self.set_status(409)
+            self.finish({"said": f"Not kept: {_OTHER_RUBRIC} Now you see it.", "rubric": True})
+            return
         except Overtaken:
             self.set_status(409)
             said = "Not kept: somebody else has changed this mark, or the answer, since the page showed it. Now you see theirs."
@@ -436,18 +486,22 @@ class _Undo(_Mark):
         question = self.desk.question(lesson, name)
         try:
             entry = self.desk.undo(question)
-        except Overtaken:
+        except Overtaken as error:
             self.set_status(409)
-            self.answer(question, "Not undone: somebody else has changed this mark since.", [])
+            said = "Not undone: somebody else has changed this mark since. The next undo is of the mark before it."
+            self.answer(question, said, self._groups(question, error.learners))
             return
         if entry is None:
             self.answer(question, "There is nothing to undo.", [])
         elif entry.rubric is not None:
-            self.finish({"said": "undone", "reload": True})
+            self.finish({"said": "undone", "rubric": True})
         else:
-            learners = {one.learner for one in entry.changes}
-            changed = [one for one in self.desk.reader.answers(question) if one.key.learner in learners]
-            self.answer(question, "undone", self.desk.groups_of(question, changed))
+            self.answer(question, "undone", self._groups(question, {one.learner for one in entry.changes}))
+
+    def _groups(self, question: MarkedQuestion, learners: Collection[str]) -> list[GroupView]:
+        """The groups that these learners' answers are in."""
+        changed = [one for one in self.desk.reader.answers(question) if one.key.learner in learners]
+        return self.desk.groups_of(question, changed)
 
 
 class _Rubric(_Page):
@@ -457,18 +511,29 @@ class _Rubric(_Page):
         desk, question = self.desk, self.desk.question(lesson, name)
         letter = self.get_body_argument("letter", "") or desk.ledger.rubric(question).free
         item = self._item(question.most)
-        if letter not in LETTERS or not letter:
+        if not letter:
             raise HTTPError(400, f"a rubric has at most {len(LETTERS)} items")
+        if letter not in set(LETTERS):
+            raise HTTPError(400, "no item of a rubric has this letter")
         before, after, changes = desk.resting_on(question, letter, item)
+        seen = self.get_body_argument("seen", "")
+        if seen not in ("", before.version):
+            raise HTTPError(409, f"{_OTHER_RUBRIC} Nothing was changed: go back, and reload the page")
         sure = self.get_body_argument("sure", "0")
         if changes and sure != str(len(changes)):
             was, count = before.items[letter], counted(len(changes), "mark")
             self.show(
-                "ask.html.j2", question=question, letter=letter, item=item, was=was, count=count, sure=len(changes)
+                "ask.html.j2",
+                letter=letter,
+                item=item,
+                was=was,
+                count=count,
+                sure=len(changes),
+                seen=before.version,
             )
             return
         try:
-            desk.book.change(question, changes, lambda: desk.ledger.note(question, changes, rubric=(before, after)))
+            desk.change(question, changes, rubric=(before, after))
         except Overtaken:
             raise HTTPError(
                 409, "somebody else marks at this moment, so nothing was changed: go back, and try again"
@@ -481,7 +546,7 @@ class _Rubric(_Page):
         if not text:
             return None
         try:
-            points = float(self.get_body_argument("points", ""))
+            points = float(self.get_body_argument("points", "").replace(",", "."))
         except ValueError:
             raise HTTPError(400, "an item needs points, as 1 or 0.5") from None
         if len(text) > _LONGEST_ITEM or not -most <= points <= most:
@@ -573,6 +638,22 @@ async def _serve(desk: Desk, listening: socket, *, opens: bool) -> None:
     server.add_socket(listening)
     url = f"http://{ADDRESS}:{port}/?token={token}"
     print(f"the desk, for {printable(desk.ledger.marker)}, until Ctrl-C: {url}", flush=True)
-    if opens:
-        webbrowser.open(url)
-    await asyncio.Event().wait()
+    with contextlib.ExitStack() as stack:
+        if opens:
+            webbrowser.open(stack.enter_context(_redirect_to(url)))
+        await asyncio.Event().wait()
+
+
+@contextlib.contextmanager
+def _redirect_to(url: str) -> Iterator[str]:
+    """The address of a file that only this user may read, and that leads there: everybody can read a process's arguments."""
+    folder = Path(jupyter_runtime_dir())
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = mkstemp(prefix="nbproof-desk-", suffix=".html", dir=folder)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={url}">')
+        file.write(f'<title>The desk</title><a href="{url}">The desk</a>')
+    try:
+        yield Path(name).as_uri()
+    finally:
+        Path(name).unlink(missing_ok=True)

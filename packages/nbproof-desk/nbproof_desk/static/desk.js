@@ -9,30 +9,75 @@ let names = null;
 let namesShown = false;
 let loading = null;
 let queue = Promise.resolve();
+// Keys typed while the focus is on its way; null if it is not.
+let held = null;
+// What stood in the comment's box before another one was chosen.
+let draft = "";
+// When the last button of points was clicked.
+let clicked = -Infinity;
+// Id of a group -> when it got its last mark; when it became another one than the page had shown.
+const touched = {};
+const changed = {};
+const BURST = 500;
 
 const groups = () => [...answers.querySelectorAll(".group")];
 const here = () => answers.querySelector(".group.here");
 
+const unloaded = () => order.filter((id) => !find("g-" + id));
+const waits = (group) => Number(group.dataset.waiting) && !group.classList.contains("busy");
+
 function say(text, wrong) {
+  const red = wrong ? 0 : answers.querySelectorAll(".unkept").length;
+  if (red) text += ` Not kept: ${red}, with a red border.`;
   status.textContent = "";
   status.classList.toggle("wrong", Boolean(wrong));
   // A reader of the screen tells a text that is new, also if it is the same one.
   setTimeout(() => { status.textContent = text; }, 10);
 }
 
+function leave() {
+  here()?.removeAttribute("aria-current");
+  here()?.classList.remove("here");
+}
+
+// The next key marks nothing.
+function focusNone() {
+  document.activeElement.blur();
+  leave();
+}
+
 function go(group) {
   if (!group) return;
-  const before = here();
-  if (before && before !== group) {
-    before.classList.remove("here");
-    before.removeAttribute("aria-current");
-  }
+  if (here() !== group) leave();
   group.classList.add("here");
   group.setAttribute("aria-current", "true");
   if (!group.contains(document.activeElement)) group.focus({ preventScroll: true });
   group.scrollIntoView({ block: "nearest" });
   const left = groups().length - groups().indexOf(group);
   if (left < 15) more();
+}
+
+// Whether a group stands on the screen, or enough of one that is longer.
+function isSeen(group) {
+  const { top, bottom, height } = group.getBoundingClientRect();
+  return Math.min(bottom, innerHeight) - Math.max(top, 0) >= Math.min(height, innerHeight) / 2;
+}
+
+// While this works nobody knows which group has the focus: keys wait until it is done.
+async function hold(work) {
+  if (held) return work();
+  held = [];
+  try { await work(); } finally {
+    const keys = held;
+    held = null;
+    for (const key of keys) {
+      if (held) held.push(key);
+      else if (!press({ key, target: document.activeElement }) && isBox(document.activeElement)) {
+        if (key === "Backspace") document.execCommand("delete");
+        else if (key.length === 1) document.execCommand("insertText", false, key);
+      }
+    }
+  }
 }
 
 async function ask(path, body) {
@@ -46,91 +91,178 @@ async function ask(path, body) {
 }
 
 function more() {
-  if (loading || groups().length >= order.length) return loading;
-  const at = groups().length;
-  loading = ask("part?ids=" + order.slice(at, at + 40).join(",")).then((told) => {
+  const ids = unloaded().slice(0, 40);
+  if (loading || !ids.length) return loading;
+  loading = ask("part?ids=" + ids.join(",")).then((told) => {
     loading = null;
     if (!told.ok) return say(told.said, true);
     answers.insertAdjacentHTML("beforeend", told.groups.join(""));
-    // An answer that is not there any more leaves a gap in the order.
-    if (!told.groups.length) order.length = at;
-    find("more").hidden = groups().length >= order.length;
+    // Answers that are not there any more.
+    if (!told.groups.length) ids.forEach((id) => order.splice(order.indexOf(id), 1));
+    find("more").hidden = !unloaded().length;
     showNames();
+    return true;
   }).catch(() => { loading = null; say("The desk does not answer: does its command still run?", true); });
   return loading;
 }
 
-async function step(by) {
+function step(by) {
   const all = groups();
-  const at = all.indexOf(here());
-  if (by > 0 && at === all.length - 1 && more()) await more();
-  go(groups()[Math.max(0, at + by)]);
-}
-
-async function toWhatWaits(group) {
-  for (let at = groups().indexOf(group) + 1; ; at++) {
-    if (at >= groups().length && more()) await more();
-    const next = groups()[at];
-    if (!next) return go(group);
-    if (Number(next.dataset.waiting)) return go(next);
-  }
-}
-
-// One after another: the second key of two quick ones sees what the first has done.
-function send(path, body, then) {
-  queue = queue.then(async () => {
-    try {
-      const told = await ask(path, body());
-      for (const [id, html] of Object.entries(told.groups || {})) {
-        const old = find("g-" + id);
-        if (!old) continue;
-        const isHere = old === here();
-        const holds = old.contains(document.activeElement);
-        find("waiting").textContent -= old.dataset.waiting;
-        old.outerHTML = html;
-        find("waiting").textContent = Number(find("waiting").textContent) + Number(find("g-" + id).dataset.waiting);
-        if (isHere) find("g-" + id).classList.add("here");
-        if (isHere && holds) find("g-" + id).focus({ preventScroll: true });
-      }
-      showNames();
-      then(told);
-    } catch (error) {
-      say("Not kept: the desk does not answer. Does its command still run?", true);
-    }
+  const none = by > 0 ? -1 : all.length;
+  const at = here() ? all.indexOf(here()) : none;
+  if (at + by < all.length || !unloaded().length) return go(all[Math.max(0, at + by)]);
+  return hold(async () => {
+    if (await more()) go(groups()[at + by]);
+    else focusNone();
   });
 }
 
+// The next group that waits; after the last one, the first from the top. If none waits, none has the focus.
+function toWhatWaits(id) {
+  const all = groups();
+  const next = all.slice(all.indexOf(find(id)) + 1).find(waits);
+  if (next) return go(next);
+  if (unloaded().length) {
+    return hold(async () => {
+      if (await more()) await toWhatWaits(id);
+      else focusNone();
+    });
+  }
+  const first = all.find(waits);
+  if (first) return go(first);
+  focusNone();
+}
+
+// A group as it is now. What is typed in it stays, and so does the focus. ``sent``: the comment that is kept by now.
+function put(html, sent, beside) {
+  const made = document.createRange().createContextualFragment(html).firstElementChild;
+  const old = find(made.id);
+  if (!old && !beside) return made.id;
+  const count = Number(find("waiting").textContent) + Number(made.dataset.waiting);
+  find("waiting").textContent = count - Number(old?.dataset.waiting || 0);
+  if (!old) {
+    beside.after(made);
+    order.splice(order.indexOf(beside.id.slice(2)) + 1, 0, made.id.slice(2));
+    return made.id;
+  }
+  const [box, other] = [".comment-box", ".other-points"].map((one) => old.querySelector(one));
+  const active = old.contains(document.activeElement) ? document.activeElement : null;
+  const place = active === box ? [box.selectionStart, box.selectionEnd] : null;
+  if (box.value !== box.defaultValue && box.value !== sent) made.querySelector(".comment-box").value = box.value;
+  made.querySelector(".other-points").value = other.value;
+  if (old === here()) made.classList.add("here");
+  if (old === here()) made.setAttribute("aria-current", "true");
+  old.replaceWith(made);
+  if (active) ((active !== old && made.querySelector("." + active.classList[0])) || made).focus({ preventScroll: true });
+  if (place) made.querySelector(".comment-box").setSelectionRange(...place);
+  return made.id;
+}
+
+function drop(group) {
+  find("waiting").textContent -= group.dataset.waiting;
+  order.splice(order.indexOf(group.id.slice(2)), 1);
+  group.remove();
+}
+
+// The rubric and all groups of the page as they are now.
+async function refresh() {
+  const ids = groups().map((group) => group.id.slice(2));
+  do {
+    const told = await ask("part?ids=" + ids.slice(0, 40).join(","));
+    if (!told.ok) return say(told.said, true);
+    find("rubric").innerHTML = told.rubric;
+    const made = told.groups.map((html) => put(html));
+    ids.splice(0, made.length ? ids.indexOf(made.at(-1).slice(2)) + 1 : 40);
+  } while (ids.length);
+  showNames();
+}
+
+// One after another: the second key of two quick ones sees what the first has done.
+function send(work, then) {
+  queue = queue.then(async () => {
+    let told = { ok: false, said: "Not kept: the desk does not answer. Does its command still run?" };
+    try { told = await work(); } catch { /* what is told says it */ }
+    await then(told);
+    showNames();
+  });
+  return queue;
+}
+
 function mark(group, points, letter) {
-  const id = group.id;
+  const { id, dataset: { rubric } } = group;
+  const typed = performance.now();
   const box = group.querySelector(".comment-box");
   const comment = box.value === box.defaultValue ? null : box.value;
   if (points === null && !letter && comment === null) return say("There is no new comment.");
   const what = points === null ? "Comment kept" : `${points} ${points === 1 ? "point" : "points"}${comment ? ", with a comment" : ""}`;
-  const toggled = () => {
-    const before = find(id).dataset.letters;
-    return before.includes(letter) ? before.replace(letter, "") : before + letter;
-  };
-  const body = () => ({ answers: JSON.parse(find(id).dataset.seen), points, comment, letters: letter ? toggled() : null });
-  send("mark", body, (told) => {
+  if (points !== null) group.classList.add("busy");
+  if (points !== null || letter) touched[id] = typed;
+  send(async () => {
+    const now = find(id);
+    // This was typed for what stood there before.
+    if (!now || changed[id] > typed) return { ok: false, said: "Not kept: the answers, or their mark, have changed just before." };
+    const before = now.dataset.letters;
+    const toggled = before.includes(letter) ? before.replace(letter, "") : before + letter;
+    return ask("mark", { answers: JSON.parse(now.dataset.seen), points, comment, letters: letter ? toggled : null, rubric });
+  }, async (told) => {
+    find(id)?.classList.remove("busy");
     if (!told.ok) {
-      // What was typed is not lost.
-      if (comment !== null) find(id).querySelector(".comment-box").value = comment;
-      say(told.said, true);
-      return go(find(id));
+      showTheirs(id, told, comment);
+      if (told.rubric) await refresh();
+      return say(told.said, true);
     }
+    Object.values(told.groups).forEach((html) => put(html, comment));
     if (comment && !comments.includes(comment)) comments.unshift(comment);
     say(`${letter ? find(id).querySelector(".chip").textContent : what}. ${find("waiting").textContent} wait.`);
-    if (points !== null && here() === find(id)) toWhatWaits(find(id));
   });
+  // At once: the next key is for the next group, however slow the server is.
+  if (points !== null) toWhatWaits(id);
+}
+
+// A mark was not kept: show what stands there now. The focus stays where it is: the next key may be typed already.
+function showTheirs(id, told, comment) {
+  const old = find(id);
+  if (!old) return;
+  const wasHere = old === here();
+  const ids = Object.values(told.groups || {}).map((html) => put(html, null, old));
+  for (const one of [id, ...ids]) touched[one] = changed[one] = performance.now();
+  const isGone = told.groups && !ids.includes(id);
+  (isGone ? ids : [id]).forEach((one) => find(one).classList.add("unkept"));
+  if (!isGone) return;
+  // The answer is another one now. What was typed is not lost.
+  if (ids.length && comment !== null) find(ids[0]).querySelector(".comment-box").value = comment;
+  drop(old);
+  if (wasHere) go(find(ids[0]));
 }
 
 function undo() {
-  send("undo", () => ({}), (told) => {
-    const ids = Object.keys(told.groups || {});
-    if (told.reload) return location.reload();
-    say(told.said === "undone" ? `Undone. ${find("waiting").textContent} wait.` : told.said, !told.ok);
-    if (ids.length) go(find("g-" + ids[0]));
-  });
+  hold(() => send(() => ask("undo", {}), async (told) => {
+    const ids = Object.values(told.groups || {}).map((html) => put(html));
+    if (told.rubric) await refresh();
+    if (told.ok) {
+      ids.forEach((id) => { delete touched[id]; });
+      say(told.said === "undone" ? `Undone. ${find("waiting").textContent} wait.` : told.said);
+      return go(find(ids[0]));
+    }
+    ids.forEach((id) => { changed[id] = performance.now(); });
+    // They were typed for what the undo was to bring back.
+    say(told.said + (held.length ? " What you typed after it was not used." : ""), true);
+    held.length = 0;
+  }));
+}
+
+// A new item of the rubric, without leaving the page.
+function addItem(form) {
+  const body = new URLSearchParams(new FormData(form));
+  (here() || answers).focus();
+  hold(() => send(async () => {
+    const answer = await fetch("rubric", { method: "POST", body, redirect: "manual" });
+    return answer.type === "opaqueredirect" ? { ok: true } : { ok: false, said: await answer.text() };
+  }, async (told) => {
+    if (!told.ok) return say(told.said, true);
+    say("The item is kept.");
+    await refresh();
+  }));
 }
 
 async function toggleNames() {
@@ -157,7 +289,13 @@ function showNames() {
 }
 
 function fill(select) {
+  draft = select.closest(".group").querySelector(".comment-box").value;
   select.replaceChildren(select.options[0], ...comments.map((text) => new Option(text.slice(0, 80), text)));
+}
+
+function chosen(select) {
+  select.closest(".group").focus();
+  say("The comment stands in the box: give points, or keep it.");
 }
 
 function help() {
@@ -169,41 +307,76 @@ function help() {
 
 function give(group) {
   const box = group.querySelector(".other-points");
-  if (box.value === "" || !box.checkValidity()) return say(`From 0 to ${box.max} points can be given.`, true);
-  mark(group, Number(box.value));
+  const { most } = box.dataset;
+  // Half the world writes 1,5: a box for numbers makes 15 of it.
+  const points = Number(box.value.trim().replace(",", "."));
+  if (!/^[0-9]*[.,]?[0-9]*$/.test(box.value.trim()) || box.value.trim() === "" || !(points <= Number(most))) {
+    return say(`From 0 to ${most} points can be given.`, true);
+  }
+  box.value = "";
+  mark(group, points);
 }
 
 function digit(group, key) {
   const box = group.querySelector(".other-points");
-  if (Number(box.max) < 10 && key !== ".") {
-    if (Number(key) > Number(box.max)) return say(`${key} points: there are ${box.max}.`, true);
+  if (Number(box.dataset.most) < 10 && key !== ".") {
+    if (group.classList.contains("busy") || performance.now() - touched[group.id] < BURST) {
+      return say("These answers got a mark just now. Press the key again to give another one.", true);
+    }
+    if (Number(key) > Number(box.dataset.most)) return say(`${key} points: there are ${box.dataset.most}.`, true);
     return mark(group, Number(key));
   }
   box.focus();
   box.value = key === "." ? "" : key;
 }
 
-const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").focus(),
-  i: () => { find("new-item").closest("details").open = true; find("new-item").focus(); },
+const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").select(),
+  i: () => { find("rubric").open = true; find("new-item")?.focus(); },
   c: () => here().querySelector(".comment-box").focus(), v: () => here().querySelector(".before").focus() };
+const isBox = (target) => target.matches("input:not([type=checkbox]), textarea, select");
+
+// What a key does in a box; whether it does anything.
+function pressInBox(event) {
+  const group = event.target.closest(".group");
+  if (event.key === "Escape") {
+    if (event.target.matches(".before")) group.querySelector(".comment-box").value = draft;
+    if (event.target.matches(".other-points")) event.target.value = "";
+    (group || here() || answers).focus();
+  }
+  else if (event.key === "Enter" && event.target.matches(".before")) chosen(event.target);
+  else if (event.key === "Enter" && event.target.matches(".other-points")) give(group);
+  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && group) mark(group, null);
+  else return false;
+  return true;
+}
+
+// What a key does; whether it does anything.
+function press(event) {
+  const { key, target } = event;
+  if (isBox(target)) return pressInBox(event);
+  const group = here();
+  const isItem = /^[a-z]$/.test(key) && group?.querySelector(`.item[data-letter=${key}]`);
+  if (isItem || /^[0-9.cv]$/.test(key)) {
+    if (!group) say("No answers are in focus: j and k choose some.");
+    else if (!isSeen(group)) {
+      go(group);
+      say("The answers in focus were not on the screen. Now they are: press the key again.");
+    } else if (isItem) mark(group, null, key);
+    else if (KEYS[key]) KEYS[key]();
+    else digit(group, key);
+  } else if (Object.hasOwn(KEYS, key)) KEYS[key]();
+  else return false;
+  return true;
+}
 
 document.addEventListener("keydown", (event) => {
-  const group = event.target.closest(".group");
-  const typing = event.target.matches("input:not([type=checkbox]), textarea, select");
-  if (typing) {
-    if (event.key === "Escape") (group || here() || answers).focus();
-    else if (event.key === "Enter" && event.target.matches(".other-points")) give(group);
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && group) mark(group, null);
-    else return;
-    event.preventDefault();
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || !find("keys").checked || event.repeat && !"jk".includes(event.key)) return;
-  if (/^[0-9.]$/.test(event.key) && here()) digit(here(), event.key);
-  else if (/^[a-z]$/.test(event.key) && here()?.querySelector(`.item[data-letter=${event.key}]`)) mark(here(), null, event.key);
-  else if (Object.hasOwn(KEYS, event.key) && (here() || !"cv".includes(event.key))) KEYS[event.key]();
-  else return;
-  event.preventDefault();
+  const box = isBox(event.target);
+  if (!box && (event.ctrlKey || event.metaKey || event.altKey || !find("keys").checked)) return;
+  if (!box && event.repeat && !"jk".includes(event.key)) return;
+  const isButtons = event.target.matches("button, a, summary") && /^( |Enter)$/.test(event.key);
+  const isHeld = held && !box && !isButtons && /^(.|Enter|Escape|Backspace)$/.test(event.key);
+  if (isHeld) held.push(event.key);
+  if (isHeld || press(event)) event.preventDefault();
 });
 
 answers.addEventListener("focusin", (event) => {
@@ -211,9 +384,16 @@ answers.addEventListener("focusin", (event) => {
   if (group) go(group);
   if (event.target.matches(".before")) fill(event.target);
 });
+let byPointer = false;
+answers.addEventListener("pointerdown", () => { byPointer = true; });
+answers.addEventListener("keydown", () => { byPointer = false; });
 answers.addEventListener("click", (event) => {
   const group = event.target.closest(".group");
   if (!group) return;
+  const gives = event.target.matches(".points-button, .give");
+  // The first click of a double one has gone on to other answers.
+  if (gives && performance.now() - clicked < BURST) return;
+  if (gives) clicked = performance.now();
   go(group);
   if (event.target.matches(".points-button")) mark(group, Number(event.target.dataset.points));
   else if (event.target.closest(".item")) mark(group, null, event.target.closest(".item").dataset.letter);
@@ -222,16 +402,27 @@ answers.addEventListener("click", (event) => {
 });
 answers.addEventListener("change", (event) => {
   if (!event.target.matches(".before") || !event.target.value) return;
-  const group = event.target.closest(".group");
-  group.querySelector(".comment-box").value = event.target.value;
-  event.target.selectedIndex = 0;
-  group.focus();
-  say("The comment stands in the box: give points, or keep it.");
+  event.target.closest(".group").querySelector(".comment-box").value = event.target.value;
+  // By arrows one goes on to the next comment: Enter ends it.
+  if (byPointer) chosen(event.target);
+});
+find("rubric").addEventListener("submit", (event) => {
+  if (!event.target.querySelector("#new-item")) return;
+  event.preventDefault();
+  addItem(event.target);
 });
 find("undo").addEventListener("click", undo);
 find("names").addEventListener("click", toggleNames);
 find("help-button").addEventListener("click", help);
 find("more-button").addEventListener("click", more);
+find("keys").checked = localStorage.getItem("desk-keys") !== "off";
+find("keys").addEventListener("change", (event) => localStorage.setItem("desk-keys", event.target.checked ? "on" : "off"));
+// A draft is lost only if somebody says so.
+addEventListener("beforeunload", (event) => {
+  if ([...answers.querySelectorAll(".comment-box")].some((box) => box.value !== box.defaultValue)) event.preventDefault();
+});
+// After a reload what waits comes first: the place of before shows other answers.
+history.scrollRestoration = "manual";
 // On a small screen what is asked stands above the answers, and would fill it.
 if (matchMedia("(max-width: 60rem)").matches) document.querySelectorAll("aside details").forEach((one) => { one.open = false; });
 go(groups()[0]);
