@@ -985,8 +985,8 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
 # Call `change` once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to
-# each list, which no later pass changes: the first gets the gradient of the value before the change, the second the gradient of
-# the value after it. Only watch: `tensor.grad` stays None.
+# each list: the first gets the gradient of the value before the change, the second the gradient of the value after it. Only
+# watch: `tensor.grad` stays None.
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_around(tensor: torch.Tensor, change) -> tuple:

@@ -24,7 +24,7 @@ HONEST: dict[str, str] = {
     "double_grad": "def func(grad):\n    return grad * 2",
     "intermediate_grad": (
         "def watch_gradient(tensor: torch.Tensor) -> list:\n    seen = []\n"
-        "    tensor.register_hook(lambda grad: seen.append(grad))\n    return seen"
+        "    tensor.register_hook(lambda grad: seen.append(grad.clone()))\n    return seen"
     ),
 }
 """Right answers, by exercise."""

@@ -372,6 +372,7 @@ def test_more_answers_that_do_not_come_take_no_marks(browser: Any, tmp_path: Pat
         page.route("**/part?*", lambda route: route.abort())
         page.locator(".group").last.click()
         press(page, "1", "does not answer")
+        expect(page.locator(".group").last).to_contain_text("1 of 2")  # what is said of the mark itself has come, too
         page.keyboard.type("2")
         expect(page.get_by_role("status")).to_contain_text("No answers are in focus")
         page.unroute("**/part?*")

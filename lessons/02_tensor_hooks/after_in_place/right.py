@@ -1,6 +1,6 @@
 # %% by_partial
 def _add(where, grad):
-    where.append(grad.clone())
+    where.append(grad)
 
 
 def watch_around(tensor: torch.Tensor, change) -> tuple:
@@ -43,7 +43,7 @@ def watch_around(tensor, change):
 def watch_around(tensor, change):
     before, after = [], []
     register = torch.autograd.graph.register_multi_grad_hook
-    register([tensor], lambda grad: before.append(grad.clone()), mode="any")
+    register([tensor], before.append, mode="any")
     change(tensor)
     register([tensor], after.append, mode="any")
     return before, after
@@ -52,7 +52,7 @@ def watch_around(tensor, change):
 def watch_around(tensor, change):
     before, after = [], []
     number = tensor.output_nr
-    tensor.grad_fn.register_prehook(lambda grads: before.append(grads[number].clone()))
+    tensor.grad_fn.register_prehook(lambda grads: before.append(grads[number]))
     change(tensor)
     tensor.grad_fn.register_prehook(lambda grads: after.append(grads[0]))
     return [before, after]

@@ -8,13 +8,6 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
-# %% the_gradient_itself
-# misconception: keeps the gradient itself, whose memory autograd may go on using | hint: kept_alias
-# breaks: which no later pass changes
-# edits: always_relu
--    torch.relu_(tensor)
-+    change(tensor)
-
 # %% an_alias
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
 # edits: always_relu
@@ -71,7 +64,7 @@ def watch_around(tensor, change):
 
     def keep(where, grad):
         if not where:
-            where.append(grad.clone())
+            where.append(grad)
 
     tensor.register_hook(partial(keep, before))
     change(tensor)
@@ -98,7 +91,7 @@ def watch_around(tensor, change):
 # breaks: Only watch
 # edits: first_only
 -        if not where:
--            where.append(grad.clone())
+-            where.append(grad)
 +        where.append(grad)
 +        return grad * 0
 @@
