@@ -62,9 +62,8 @@ AT_ONCE = --dist loadfile --no-loadscope-reorder
 quick: $(DEV) ## check after each change, in a minute: style, types, the quick tests, a thin slice of the engine
 	@$(TESTS) -n logical $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser gradebook nbgrader run) -m "not (slow or stock or browser or nightly)"
 
-# A process more than there are cores: some tests wait for a browser, a server or a clock.
 test: $(DEV) ## run what CI runs: of each kind of test at least one
-	@$(TESTS) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(AT_ONCE) -m "not nightly"
+	@$(TESTS) -n auto $(AT_ONCE) -m "not nightly"
 
 # The attacks count seconds: they have the machine for themselves.
 NIGHTLY = "$(TESTS) -n auto $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \

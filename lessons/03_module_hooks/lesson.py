@@ -12,8 +12,9 @@
 # A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code, you
 # will find out which layer died, when, and why. Then a hook keeps the net alive.
 #
-# - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
-# - **You need** lessons 01 and 02.
+# - **You will do:** read and change what flows through modules.
+# - **You will learn:** what each kind of hook gets.
+# - **You need:** lessons 01 and 02.
 # - **Time:** <!-- time and points -->.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
 # - **Out of scope:** hooks for all modules at once, and `torch.compile`.

@@ -365,6 +365,8 @@ def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[
     features, handles = {}, []
 
     def keep(name, module, args, output):
+        if not isinstance(output, torch.Tensor):
+            raise TypeError(f"{name} returned a {type(output).__name__}, not one tensor")
         features[name] = output.detach().clone()
 
     try:
@@ -470,6 +472,8 @@ def patch_activation(
     kept = []
 
     def keep(module, args, output):
+        if not isinstance(output, torch.Tensor):
+            raise TypeError(f"{layer} returned a {type(output).__name__}, not one tensor")
         kept.append(output.detach().clone())
 
     def patch(module, args, output):

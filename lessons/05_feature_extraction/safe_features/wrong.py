@@ -22,6 +22,8 @@ def safe_features(model, layers, x):
 # misconception: takes clone for a cut | hint: feat_graph
 # breaks: it requires no gradient
 # edits: reference
+-        if not isinstance(output, torch.Tensor):
+-            raise TypeError(f"{name} returned a {type(output).__name__}, not one tensor")
 -        features[name] = output.detach().clone()
 +        features[name] = output.clone()
 @@
