@@ -285,7 +285,7 @@ _NONE = "none"
 def _change_due_dates(arguments: Namespace) -> int:
     """Do what ``roster due`` or ``roster extend`` was asked for. Returns the exit code, 0. Raises CourseError."""
     root: Path = arguments.course
-    names, lesson, told = _said(root, arguments)
+    names, lesson, told = _parts_of_call(root, arguments)
     when = None if told == _NONE else read_due(told, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
         _set_due(arguments.works_for, root, lesson, when)
@@ -333,7 +333,7 @@ def _gradebook(course: Course, root: Path, lesson: str = "") -> Iterator[Writer]
         yield writer
 
 
-def _said(root: Path, arguments: Namespace) -> tuple[list[str], str, str]:
+def _parts_of_call(root: Path, arguments: Namespace) -> tuple[list[str], str, str]:
     """The learners, the lesson and the time of a call. Raises UsageError if no lesson, or none of its learners, is named.
 
     A shell splits a time without quotes, so the lesson's place tells where the learners end and the time begins.

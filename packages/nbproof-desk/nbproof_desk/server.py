@@ -625,7 +625,7 @@ def serve(desk: Desk, port: int, *, opens: bool) -> int:
             f"{ADDRESS}:{port}",
             course_command("desk --port 0"),
         ) from None
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.closing(desk.book), contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(desk, listening, opens=opens))
     return 0
 

@@ -150,8 +150,10 @@ function put(html, sent, beside) {
   const place = active === box ? [box.selectionStart, box.selectionEnd] : null;
   if (box.value !== box.defaultValue && box.value !== sent) made.querySelector(".comment-box").value = box.value;
   made.querySelector(".other-points").value = other.value;
-  if (old === here()) made.classList.add("here");
-  if (old === here()) made.setAttribute("aria-current", "true");
+  if (old === here()) {
+    made.classList.add("here");
+    made.setAttribute("aria-current", "true");
+  }
   old.replaceWith(made);
   if (active) ((active !== old && made.querySelector("." + active.classList[0])) || made).focus({ preventScroll: true });
   if (place) made.querySelector(".comment-box").setSelectionRange(...place);
