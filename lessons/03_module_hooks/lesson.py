@@ -1011,8 +1011,8 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # it runs before its module is loaded, and gets `module, state_dict, prefix, local_metadata, strict` and three lists,
 # `missing_keys, unexpected_keys, error_msgs`. It returns nothing, and changes its arguments in place:
 #
-# - `prefix` is the module's name in the model, with a dot at its end. Keys of the module's own tensors start with it, and a
-#   child's hook gets no other keys.
+# - `prefix` is the module's name in the model, with a dot at its end; for the model itself it is empty. Keys of the module's own
+#   tensors start with it, and a child's hook gets no other keys.
 # - `state_dict` is a shallow copy of the caller's dict: put new tensors into it, and never write into the old ones.
 # - `strict` is `True` even if the caller passes `strict=False`.
 #
