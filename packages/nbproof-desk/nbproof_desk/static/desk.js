@@ -252,6 +252,7 @@ async function look(group, what, path) {
   const shown = !panel.hidden && panel.dataset.shows;
   hidePanel(group);
   if (shown === what) return say("Hidden.");
+  await queue;
   const told = await ask(path).catch(() => ({ said: "The desk does not answer: does its command still run?" }));
   const now = find(id);
   if (!now || !told.ok) return say(told.said, true);
@@ -314,6 +315,7 @@ function regroup(told) {
   const fresh = Object.keys(told.groups).filter((id) => !known(id));
   Object.values(told.groups).forEach((html) => put(html, null, "g-" + beside));
   told.gone.filter(known).forEach((id) => drop(known(id)));
+  find("group-count").textContent = `${order.length} ${order.length === 1 ? "group" : "groups"}`;
   return [...new Set([...fresh, ...Object.keys(told.groups)])].map((id) => "g-" + id);
 }
 
