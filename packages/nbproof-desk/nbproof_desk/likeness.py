@@ -21,7 +21,7 @@ _BITS = 2_048
 
 
 def alike_together(texts: Sequence[str]) -> list[int]:
-    """The indices of the texts, in an order in which each stands below one that it is like, as far as there is one.
+    """The indices of the texts, ordered so that each stands below one that it is like, as far as there is one.
 
     What is like none of those above comes in the order of the texts.
     """
