@@ -76,7 +76,7 @@ _LARGE = 1_000_000
 _LONGEST_COMMENT = 10_000
 _LONGEST_ITEM = 300
 _MOST_COMPARED = 6_000
-"""Signs of an answer, of which the difference from another one is shown."""
+"""Signs of an answer that are compared with another one."""
 _MOST_OF_ONE = 300
 """Signs of an answer in the list of a group's answers."""
 
