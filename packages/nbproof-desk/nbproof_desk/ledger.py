@@ -98,7 +98,7 @@ class Ledger:
 
         Raises CourseError if not all of it is on the disk.
         """
-        line = {
+        line: dict[str, Any] = {
             "id": secrets.token_hex(8),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "marker": self.marker,
