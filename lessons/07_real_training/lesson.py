@@ -199,7 +199,8 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 # %% [markdown]
 # Here all forward pre-hooks in `middle` run again, and forward hooks only of its first two layers: the second forward stops once backward has
 # what it needs. `middle.4` begins (30 in the picture), and does not end. Backward hooks run once. The second forward must save the same
-# tensors as the first. [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
+# tensors as the first.
+# [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
 net, squares = Halved(), []
@@ -595,7 +596,7 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # ## Which operation made the NaN?
 #
 # In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Anomaly detection (lesson 02) names a line, and
-# stops at NaN only, not at infinity. Could a hook name the *operation*? Each operation that autograd records is a **node**, such as
+# stops at NaN, not at infinity. Could a hook name the *operation*? Each operation that autograd records is a **node**, such as
 # `y.grad_fn`. A node has a `name()`; its `next_functions` hold the nodes of its inputs. [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples; an entry may be `None`. "Inputs" and "outputs" are those of
 # forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
