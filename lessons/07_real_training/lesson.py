@@ -164,7 +164,7 @@ for kind, hook in kinds.items():
     print(f"{kind:28} {late}     {helped}")
 print("sentinel of another kind:  ", count(forward, 4, "register", 4, sentinel=lambda net: net[1].register_forward_pre_hook))
 print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=lambda net: net[0].register_forward_hook))
-print("and a full backward hook:  ", count(forward, 4, "register", 4, sentinel=lambda net: net[0].register_full_backward_hook))
+print("full backward sentinel:    ", count(forward, 4, "register", 4, sentinel=kinds["full backward hook"]))
 
 # %% [markdown]
 # Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a forward hook is in the set, a
