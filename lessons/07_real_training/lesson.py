@@ -226,8 +226,8 @@ except CheckpointError as error:
 #
 # Write the context manager `recorder(model, layers)`. It yields a dict: for each name in `layers` a list of entries.
 #
-# - Assume that each call of `model` runs each of these layers once. The call adds one entry per layer: the mean of the squares of the
-#   layer's output, as a Python number.
+# - Each call of `model`, which runs each of these layers once, adds one entry per layer: the mean of the squares of the layer's output, as
+#   a Python number.
 # - If a checkpoint runs one layer, or the whole `model`, again in backward, this adds no entry.
 # - After the block, even after an error, no hook is left.
 #
