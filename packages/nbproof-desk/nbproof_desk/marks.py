@@ -190,6 +190,11 @@ class MarksBook:
         with self._session() as session:
             return _Rows(session, question, learners).given()
 
+    def takes_comment(self, question: MarkedQuestion, learner: str) -> bool:
+        """Whether nbgrader has a place for a comment on this learner's answer: a cell of tests alone has none."""
+        with self._session() as session:
+            return bool(session.execute(_rows_of(Comment, question, [question.name], [learner])).all())
+
     def change(self, question: MarkedQuestion, changes: Collection[Change], note: Callable[[], None]) -> None:
         """Write these changes, all or none; ``note`` is called when nothing but the commit is left to do.
 
