@@ -15,7 +15,7 @@ from nbproof.places import course_config
 from nbproof.run.journal import settled_in
 from nbproof_lms.handback import MAIL_TABLE, email_of
 from tests import main
-from tests.desk.classroom import LESSON, comments_in, marks_in
+from tests.desk.classroom import LESSON, comments_in, hand_in_no_notebook, marks_in
 from tests.desk.test_desk_server import EVIL, Served, a_class, served
 from tests.feedback.page_rules import what_runs
 
@@ -37,9 +37,7 @@ def named(served: Served) -> Served:
     """The class on a roster. Gus has handed in what is no notebook, and Zoe nothing."""
     root = served.room.root
     (root / "roster.csv").write_text(ROSTER)
-    path = served.room.submitted("gus")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"%PDF-1.7 my answers")
+    hand_in_no_notebook(served.room, "gus")
     served.come_in()
     return served
 
@@ -183,7 +181,7 @@ def test_points_that_are_not_there_are_refused_on_a_learners_page(named: Served,
 
 
 def test_a_mark_that_was_changed_meanwhile_is_not_overwritten_on_a_learners_page(named: Served) -> None:
-    assert answer(named, "ben", "Twice", seen="another")[0] == 409
+    assert answer(named, "ben", "Twice", seen="another", comment="Mine.")[0] == 409
     assert answer(named, "ben", "Twice", question="nothing")[0] == 404
     assert comments_in(named.room, "twice")["ben"] is None
     assert named.ask("/learner/nobody/")[0] == 404

@@ -233,7 +233,7 @@ class _Learner(_NamedPage):
         )
 
     def _history(self, person: Person, works: Sequence[_Work]) -> Iterator[_Told]:
-        items = {}
+        items: dict[tuple[str, str, str], _Item] = {}
         for work in works:
             items |= {(work.mark.learner, *one.answer.question.place): one for one in work.items}
         seen = set()
