@@ -44,7 +44,7 @@ def test_an_answer_to_a_complaint_by_keyboard(browser: Any, tmp_path: Path) -> N
         page.on("console", lambda told: alarms.append(told.text))
         page.goto(url)
         follow(page, "People")
-        expect(page.get_by_role("heading", level=1)).to_have_text("5 of 5 learners need a word")
+        expect(page.get_by_role("heading", level=1)).to_have_text("2 of 5 learners need a word")
         page.get_by_role("button", name=re.compile("counts 0.*Gus")).press("Enter")
         expect(page.get_by_role("status")).to_be_focused()
         expect(page.get_by_role("row", name="Gus")).to_contain_text("by ann")

@@ -191,7 +191,7 @@ class ClassNow:
 
 
 def _due(lesson: ClassLesson) -> str:
-    return f"due {lesson.due}" if lesson.due else "it has no due date"
+    return f"due {lesson.due}" if lesson.due else "no due date"
 
 
 def mail_table(words: Iterable[Word]) -> bytes:

@@ -147,7 +147,7 @@ class _People(_NamedPage):
         self.show(
             "people.html.j2",
             groups=grouped((one.why, one) for one in words),
-            in_need={one.person.id for one in words},
+            in_need={one.person.id for one in words if one.why is not Why.WAITS},
             seen=seen,
             everybody=sorted(found, key=lambda one: (one.last_name or one.name or one.id).casefold()),
             of=len(everybody),
