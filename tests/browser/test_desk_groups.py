@@ -34,10 +34,8 @@ def test_a_difference_is_shown_and_hidden_by_a_key_and_a_button(browser: Any, tm
         page.keyboard.press("j")
         press(page, "-", "Against the answer above: 2 words added, 0 taken away.")
         here = page.locator(".group.here")
-        assert here.locator("ins").all_inner_texts() == [
-            " added:  it (end of added) ",
-            " added:  twice (end of added) ",
-        ]
+        told = [" ".join(one.split()) for one in here.locator("ins").all_inner_texts()]
+        assert told == ["added: it (end of added)", "added: twice (end of added)"]
         # It is marked by a sign and a line, not by colour alone.
         style = """(one) => getComputedStyle(one, "::before").content + getComputedStyle(one).textDecorationLine"""
         assert here.locator("ins").first.evaluate(style) == '"+"underline'

@@ -113,11 +113,10 @@ def id_of(served: Served, text: str) -> str:
 
 def take(served: Served, text: str, learner: str, out: bool = True) -> tuple[int, dict[str, object]]:
     """Take an answer out of the group with this text, or put it back."""
-    answer = next(
-        one for one in served.desk.reader.answers(served.desk.question(LESSON, "why")) if one.key.learner == learner
-    )
-    alias = served.desk.reader.alias(answer)
-    groups = [one for one in served.question("why").select(".group") if alias in str(one["data-seen"])]
+    every = served.question("why").select(".group")
+    answers = served.desk.reader.answers(served.desk.question(LESSON, "why"))
+    (alias,) = [served.desk.reader.alias(one) for one in answers if one.key.learner == learner]
+    groups = [one for one in every if alias in str(one["data-seen"])]
     seen = json.loads(str(groups[0]["data-seen"]))[alias]
     assert text in groups[0].get_text()
     return served.write("why", "apart", {"answer": alias, "seen": seen, "out": out})
@@ -235,6 +234,7 @@ def test_what_waits_tells_the_time_that_is_left(served: Served) -> None:
         line = {"id": f"{number}", "time": time, "marker": "ann", "lesson": LESSON, "question": "why"}
         lines.append(json.dumps(line | {"marks": [Change("ada", waits, done).as_json()]}))
     lines.insert(3, lines[2].replace('"2"', '"x"').replace("2026-01-01T12:06", "when"))
+    path.parent.mkdir()
     path.write_text("".join(f"{one}\n" for one in lines))
     tree = served.page("/")
     told = [[one.get_text() for one in row.select("td")][5:] for row in tree.select("tbody tr")]

@@ -186,7 +186,7 @@ class Reader:
         self._questions: dict[tuple[str, str], MarkedQuestion] = {}
         self._groups: dict[tuple[str, str], tuple[AnswerGroup, ...]] = {}
         self._orders: dict[tuple[str, str], tuple[list[str], list[int]]] = {}
-        """The ids of groups, and the order in which those that are alike stand together: it takes a while to find."""
+        """The ids of groups, and the order that puts together what is alike: it takes a while to find."""
         self._aliases: dict[tuple[str, str], dict[str, HandedIn]] = {}
 
     def read(self, again: Mapping[Key, frozenset[str]] = MappingProxyType({})) -> None:

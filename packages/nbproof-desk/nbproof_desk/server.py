@@ -79,7 +79,7 @@ _LARGE = 1_000_000
 _LONGEST_COMMENT = 10_000
 _LONGEST_ITEM = 300
 _MOST_COMPARED = 6_000
-"""Signs of an answer, of which the difference from another one is shown."""
+"""Signs of an answer that are compared with another one."""
 _MOST_OF_ONE = 300
 """Signs of an answer in the list of a group's answers."""
 
@@ -180,7 +180,8 @@ class Desk:
         ``known``: what it has for some learners. It is read only if that is not enough.
         """
         groups = self.groups(question) if groups is None else groups
-        learners = [one.key.learner for one in chain.from_iterable(group.answers for group in groups)]
+        answers = chain.from_iterable(group.answers for group in groups)
+        learners = [one.key.learner for one in answers]
         given = known
         if not known.keys() >= set(learners):
             given = self.book.given(question, learners)
@@ -485,12 +486,13 @@ class _Waits(Page):
         titles = {one: title_of(desk.course, one) for one in lessons}
         rows = list(chain.from_iterable(lessons.values()))
         left = [row["left"] for row in rows if row["waiting"]]
+        whole = None if None in left else sum(left)
         self.show(
             "waits.html.j2",
             lessons=lessons,
             titles=titles,
             total=sum(row["waiting"] for row in rows),
-            left=None if None in left else sum(left),
+            left=whole,
             tells_time=any(one is not None for one in left),
         )
 
@@ -607,7 +609,8 @@ class _Difference(Page):
             raise HTTPError(404, _CHANGED)
         pair = [groups[one] for one in ids]
         above, below = (harmless(desk.course, one.text, _MOST_COMPARED) for one in pair)
-        has_code = any(part.code for part in chain.from_iterable(one.parts for one in pair))
+        parts = chain.from_iterable(one.parts for one in pair)
+        has_code = any(one.code for one in parts)
         passages = difference(above, below, spaces_count=has_code)
         added, gone = sum(one.added for one in passages), sum(one.gone for one in passages)
         said = f"Against the answer above: {counted(added, 'word')} added, {gone} taken away."
