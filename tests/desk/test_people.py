@@ -70,7 +70,7 @@ def card(served: Served, learner: str, question: str) -> bs4.Tag:
     return found
 
 
-def answer(served: Served, learner: str, question: str, **fields: str) -> tuple[int, str]:
+def answer(served: Served, learner: str, question: str, /, **fields: str) -> tuple[int, str]:
     """Send the form of one question as it is shown, with other fields."""
     form = card(served, learner, question).form
     assert form is not None
