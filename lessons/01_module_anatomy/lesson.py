@@ -40,7 +40,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read digits. In the evening we save its *state dict*: a dict from names to the tensors that PyTorch knows
+# This network learns to read digits. In the evening we save its *state dict*: a dict from names to tensors that PyTorch knows
 # in the network. The next morning, `load_state_dict` loads this dict into a new network.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -530,7 +530,7 @@ print("the optimizer holds the new weight:", any(p is model[0].weight for p in o
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where there is an `nn.ReLU`, and
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place below the model, at any depth, where there is an `nn.ReLU`, and
 # returns the model.
 #
 # - A shared ReLU, or one in a shared block, is replaced everywhere.
@@ -632,7 +632,7 @@ for _ in range(3):
 # ### What print says about a module
 #
 # What a module's `extra_repr()` returns is in the brackets of `Linear(in_features=3, ...)`. `nn.Module` adds names, brackets and
-# indentation. A module without its own `extra_repr` shows no settings:
+# indentation. `Scale` defines none, so print hides its 2.0:
 
 # %%
 print(nn.Linear(3, 2))

@@ -67,7 +67,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
 # | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient with respect to its output, or `None` |
 #
-# - In the checks each module returns one tensor, and ReLUs work in place. For other models, `tensors_in(output)` finds all tensors.
+# - In the checks each module returns one tensor, and ReLUs work in place. For other models, `tensors_in(output)` looks into tuples, lists and dicts.
 # - If a block and its last layer return the same tensor, either name is right.
 #
 # ```python
@@ -525,7 +525,7 @@ make_optimizer = partial(torch.optim.SGD, lr=0.1, momentum=0.9)
 
 
 def trained(with_tool):
-    """The parameters after ten steps, and the bytes of gradients whenever one was complete."""
+    """The parameters after ten steps, and the most bytes of gradients in memory."""
     torch.manual_seed(0)
     hidden = [layer for _ in range(5) for layer in (nn.Linear(64, 64), nn.Tanh())]
     net, sizes = nn.Sequential(nn.Flatten(), *hidden, nn.Linear(64, 10)), []
@@ -934,7 +934,7 @@ draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is n
 # %% [markdown]
 # Checkpoints: half is left. The frozen part saves nothing, but only a quarter is gone: the layer behind it now saves the map between the
 # parts. Saved tensors grow with the batch, parameters and gradients do not. The bars count what is saved when forward ends. In backward,
-# each checkpoint computes and saves its part again. So the *peak*, the most memory in use at one time, falls less than the bar.
+# each checkpoint computes and saves its part again. So the *peak*, the most memory at one time, falls less than the bar.
 #
 # ## Your tools on models from practice
 #
