@@ -70,7 +70,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model's modes and output stay the same
+# breaks: Every module keeps its mode
 # edits: returns_nothing
 +        model.eval()
          for name in layers:
