@@ -305,8 +305,8 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
 show_source(Residual, TinyResNet)
 
 # %% [markdown]
-# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. A BatchNorm's output
-# has negative values, a ReLU's output has none. The hook below keeps three tensors: which of them still have negative values?
+# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. This BatchNorm's
+# output has negative values, a ReLU's has none. The hook below keeps three tensors: which of them still have negative values?
 
 # %%
 kept = {}
@@ -394,7 +394,7 @@ check("safe_features")
 # convolution. She knows that, but she says: "I have called `detach()`, so whatever happens later cannot reach my copies."
 #
 # What does `detach()` cut, and what does it not cut? Say what her histograms really show, which single change to her line makes the histograms right,
-# and how she could have noticed. (A person reads your answer, no check does.)
+# and how she could have noticed. (A person reads your answer.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -561,9 +561,9 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
 #
 # ## The same with a GPT
 #
-# Large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here is a
-# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Note in the source:
-# `softmax` is a module, and a block returns a dict.
+# Most large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here
+# is a small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. In its source, `softmax` is a module,
+# and a block returns a dict.
 
 # %%
 show_source(Head, Block)
@@ -671,8 +671,8 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus its mean output for 1,000 `copy` lines. How
-# much of this direction makes the net reverse?
+# At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus that for 1,000 `copy` lines. How much of
+# this direction makes the net reverse?
 
 # %%
 def hidden(task):
@@ -703,7 +703,7 @@ for what, step in steps.items():
 #
 # ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
-# The core path ends here. Each of the three further parts is complete in itself.
+# The core path ends here. Each further part is complete in itself.
 #
 # ### Looking must not change the model
 #
@@ -905,7 +905,7 @@ check("reused_modules")
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
 # [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees both, because it uses no hooks: it runs `forward`
-# with *proxies*, objects that stand for tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it.
+# with *proxies*, objects that stand for tensors, and writes down each operation on them. This is called *tracing*; `torch.fx` does it.
 
 # %%
 tiny = TinyResNet().eval()
@@ -926,9 +926,8 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
-traced = create_feature_extractor(net, wanted)
 with torch.no_grad():
-    by_fx, by_hooks = traced(x), safe_features(net, wanted, x) or {}
+    by_fx, by_hooks = create_feature_extractor(net, wanted)(x), safe_features(net, wanted, x) or {}
     alone = create_feature_extractor(net, ["bn1"])(x)["bn1"]
     beside = create_feature_extractor(net, ["bn1", "layer1"])(x)["bn1"]
 print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
@@ -983,7 +982,7 @@ with picky[0].register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # step overwrites it.
 #
 # - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise `step` is a name from `get_graph_node_names`; assume that the model uses each call's result.
+# - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume that the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
@@ -1078,15 +1077,16 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, two for each MAC: a multiplication and an addition. The
-# second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its products
+# torch also counts, below modules: `FlopCounterMode` counts the **FLOPs** of convolutions and products of matrices, two for each MAC: a
+# multiplication and an addition. The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its products
 # in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.**
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
+cut = create_feature_extractor(net, ["layer3"])
 layer, sentence = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(1, 50, 16)
-for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("Transformer layer", layer, sentence)):
+for what, model, given in (("ResNet-18", net, x), ("cut after layer3", cut, x), ("Transformer layer", layer, sentence)):
     with FlopCounterMode(display=False) as counter:
         model(given)
         flops = counter.get_total_flops()
@@ -1103,7 +1103,7 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 #
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): with `output_hidden_states=True` you often need no hook.
-# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patches every head and position of a real GPT-2, and draws heat maps.
+# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): its demo patches every head and position of a real GPT-2, and draws heat maps.
 #
 # **Next:** lesson 06 builds tools from hooks.
 #
