@@ -953,7 +953,7 @@ tiny.bn1.train()                                                       # all els
 with tiny.block.register_forward_hook(lambda m, args, output: print("the block's hook gets a", type(output).__name__)):
     shares = create_feature_extractor(tiny, ["block"])
     shares(torch.ones(1, 3, 8, 8))
-print("one bn1:", shares.bn1 is tiny.bn1, "  in training mode:", tiny.bn1.training)
+print("the same bn1:", shares.bn1 is tiny.bn1, "  in training mode:", tiny.bn1.training)
 
 # %% [markdown]
 # Tracing fails if an `if` in `forward` depends on a tensor's value or shape. After any error, the model may be in training mode. A hook works here:
