@@ -240,7 +240,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values these layers' outputs.
-# - Every module keeps its mode, the model's output stays the same, calls add no hooks, and each call returns the features of its `x`.
+# - Each module's mode and the model's output stay, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -981,8 +981,8 @@ with picky[0].register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later
 # step overwrites it.
 #
-# - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume that the model uses each call's result.
+# - If `step` is a module's dotted name, the value is this module's **first** output, in any model, even one that cannot be traced.
+# - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
