@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.errors import CourseError
+from nbproof.key import Key
 from nbproof_desk.marks import Change
 from nbproof_desk.pace import Pace
 from nbproof_desk.questions import MarkedQuestion
 from nbproof_desk.rubric import Item, Rubric, items_of_json
 
-__all__ = ["JOURNAL", "Apart", "Entry", "Ledger"]
+__all__ = ["JOURNAL", "Acknowledged", "Apart", "Entry", "Ledger"]
 
 JOURNAL = "desk.jsonl"
 
@@ -58,11 +59,21 @@ class Entry:
     rubric: tuple[Mapping[str, Item], Mapping[str, Item]] | None = None
     """The rubric's items before and after; None if they stayed."""
     apart: Apart | None = None
+    time: str = ""
 
     @property
     def done(self) -> int:
         """1 if a group waits no more by it, -1 if one waits again."""
         return any(one.before.waits for one in self.changes) - any(one.after.waits for one in self.changes)
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """A line that says who has settled something, or wants to be asked again. ``how``: as the command `settle` calls it."""
+
+    time: str
+    marker: str
+    how: str
 
 
 @dataclass
@@ -84,6 +95,8 @@ class Ledger:
         self.marker = marker
         self._read_to = 0
         self._told: dict[tuple[str, str], _Told] = defaultdict(_Told)
+        self._lines: list[tuple[tuple[str, str], Entry]] = []
+        self._seen: dict[Key, list[Acknowledged]] = defaultdict(list)
         self._pace = Pace()
 
     def note(
@@ -99,9 +112,6 @@ class Ledger:
         Raises CourseError if not all of it is on the disk.
         """
         line: dict[str, Any] = {
-            "id": secrets.token_hex(8),
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "marker": self.marker,
             "lesson": question.lesson,
             "question": question.name,
             "marks": [one.as_json() for one in changes],
@@ -112,6 +122,16 @@ class Ledger:
             line["rubric"] = [one.as_json() for one in rubric]
         if apart is not None:
             line["apart"] = asdict(apart)
+        return self._append(line)
+
+    def note_seen(self, key: Key, how: str) -> None:
+        """Append a line that says who has settled something. Raises CourseError as :meth:`note` does."""
+        self._append({"lesson": key.lesson, "settled": key.learner, "how": how})
+
+    def _append(self, told: Mapping[str, Any]) -> str:
+        """Append a line with a new id, the time and the marker. Returns the id."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        line = {"id": secrets.token_hex(8), "time": now, "marker": self.marker, **told}
         with self._trouble():
             self.path.parent.mkdir(exist_ok=True)
             # One write at the end of the file: several desks may write to it at a time.
@@ -158,6 +178,19 @@ class Ledger:
         undone = {one.undoes for one in mine}
         return (one for one in reversed(mine) if not one.undoes and one.id not in undone)
 
+    def of_learner(self, learner: str) -> list[tuple[tuple[str, str], Entry, Change]]:
+        """Every change of this learner's marks: place of the question, line and change, the last one first."""
+        self._read()
+        found = []
+        for place, entry in reversed(self._lines):
+            found += [(place, entry, one) for one in entry.changes if one.learner == learner]
+        return found
+
+    def seen_by(self, key: Key) -> Sequence[Acknowledged]:
+        """Who has settled this, or wanted to be asked again, the first one first."""
+        self._read()
+        return self._seen.get(key, ())
+
     def _of(self, question: MarkedQuestion) -> _Told:
         self._read()
         return self._told[question.place]
@@ -179,14 +212,20 @@ class Ledger:
                 continue
 
     def _take_in(self, line: Mapping[str, Any]) -> None:
+        if "settled" in line:
+            said = Acknowledged(line["time"], line["marker"], line["how"])
+            self._seen[Key(line["settled"], line["lesson"])].append(said)
+            return
         rubric = None
         if "rubric" in line:
             before, after = map(items_of_json, line["rubric"])
             rubric = before, after
         apart = Apart(**line["apart"]) if "apart" in line else None
         changes = tuple(map(Change.of_json, line["marks"]))
-        entry = Entry(line["id"], line["marker"], changes, line.get("undoes", ""), rubric, apart)
-        told = self._told[line["lesson"], line["question"]]
+        entry = Entry(line["id"], line["marker"], changes, line.get("undoes", ""), rubric, apart, line["time"])
+        place = line["lesson"], line["question"]
+        self._lines.append((place, entry))
+        told = self._told[place]
         told.entries.append(entry)
         told.last |= {one.learner: one for one in changes}
         if rubric is not None:
@@ -196,7 +235,7 @@ class Ledger:
         if apart is not None and apart.out:
             told.apart[apart.learner] = apart.says
         time = datetime.fromisoformat(line["time"]).astimezone(UTC)
-        self._pace.take_in((line["lesson"], line["question"]), entry.marker, time, entry.done)
+        self._pace.take_in(place, entry.marker, time, entry.done)
 
 
 def _ends_whole(file: Any) -> bool:

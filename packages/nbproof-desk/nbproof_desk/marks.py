@@ -196,6 +196,11 @@ class MarksBook:
         with self.rows(question, learners) as rows:
             return rows.given()
 
+    def takes_comment(self, question: MarkedQuestion, learner: str) -> bool:
+        """Whether nbgrader has a place for a comment on this learner's answer: a cell of tests alone has none."""
+        with self._session() as session:
+            return bool(session.execute(_rows_of(Comment, question, [question.name], [learner])).all())
+
 
 class Rows:
     """The rows of a question's grades and comments, of these learners; None: of all."""

@@ -34,7 +34,7 @@ from nbproof.values.results import Outcome, Status
 from nbproof.values.words import words_of
 from nbproof_desk.likeness import alike_together
 
-__all__ = ["AnswerGroup", "HandedIn", "Kind", "MarkedQuestion", "Part", "Reader"]
+__all__ = ["AnswerGroup", "HandedIn", "Kind", "MarkedQuestion", "Part", "Reader", "work_in"]
 
 
 class Kind(StrEnum):
@@ -45,6 +45,7 @@ class Kind(StrEnum):
     TASK = "task"
     UNCERTAIN = "uncertain exercise"
     AGAIN = "exercise to look at again"
+    TESTED = "exercise that tests mark"
 
 
 @dataclass(frozen=True)
@@ -326,8 +327,20 @@ def _answers_of(course: Course, verdict: Verdict, again: frozenset[str]) -> Iter
         if one.answered:
             yield _written(verdict, one)
     for outcome in verdict.exercises:
-        if outcome.status is Status.UNCERTAIN or not again.isdisjoint(outcome.most):
-            yield _exercise(course, verdict, outcome)
+        if outcome.status is Status.UNCERTAIN:
+            yield _exercise(course, verdict, outcome, Kind.UNCERTAIN)
+        elif not again.isdisjoint(outcome.most):
+            yield _exercise(course, verdict, outcome, Kind.AGAIN)
+
+
+def work_in(course: Course, verdict: Verdict) -> list[HandedIn]:
+    """All that a learner has answered or could have, in the order of the notebook, also what no person has to mark."""
+    order = {name: at for at, name in enumerate(verdict.titles)}
+    found = [_written(verdict, one) for one in verdict.written]
+    for outcome in verdict.exercises:
+        kind = Kind.UNCERTAIN if outcome.status is Status.UNCERTAIN else Kind.TESTED
+        found.append(_exercise(course, verdict, outcome, kind))
+    return sorted(found, key=lambda one: order.get(one.question.name, len(order)))
 
 
 def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
@@ -345,14 +358,14 @@ def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
     )
 
 
-def _exercise(course: Course, verdict: Verdict, outcome: Outcome) -> HandedIn:
+def _exercise(course: Course, verdict: Verdict, outcome: Outcome, kind: Kind) -> HandedIn:
     answer = verdict.answers.get(outcome.id, "")
     parts = [Part(one.code, one.source) for one in verdict.own if one.code]
     if answer.strip():  # if not, one of the learner's own cells may be the answer
         parts = [Part(True, answer, _outputs(verdict, outcome.id))]
-    kind, note = Kind.UNCERTAIN, words_of(course).outcome(outcome)
-    if outcome.status is not Status.UNCERTAIN:
-        kind, note = Kind.AGAIN, f"{_AGAIN} {note}".strip()
+    note = words_of(course).outcome(outcome)
+    if kind is Kind.AGAIN:
+        note = f"{_AGAIN} {note}".strip()
     question = MarkedQuestion(verdict.lesson, outcome.id, kind, _title(verdict, outcome.id), dict(outcome.most))
     return HandedIn(_key(verdict), question, tuple(parts[:_MOST_PARTS]), note)
 

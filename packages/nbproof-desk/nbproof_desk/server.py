@@ -23,6 +23,7 @@ from socket import create_server, socket
 from tempfile import mkstemp
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jupyter_core.paths import jupyter_runtime_dir
@@ -36,15 +37,17 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.own_code import harmless
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
+from nbproof.places import course_config
 from nbproof.text import counted, printable
 from nbproof_desk.difference import difference
 from nbproof_desk.ledger import Apart, Entry, Ledger
 from nbproof_desk.marks import Change, Given, MarksBook, OtherRubric, Overtaken, Rows
 from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
 from nbproof_desk.rubric import LETTERS, Item, Rubric
+from nbproof_desk.settings import DeskSettings
 from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
 
-__all__ = ["Desk", "application", "serve"]
+__all__ = ["Desk", "Page", "Wanted", "application", "seen_as", "serve"]
 
 ADDRESS = "127.0.0.1"
 POLICY = (
@@ -135,6 +138,7 @@ class Desk:
         self.course = reader.course
         self.book = MarksBook(reader.root)
         self.ledger = Ledger(reader.root, marker)
+        self.settings = DeskSettings.read(course_config(reader.root))
         self._parted: dict[tuple[str, str], _Parted] = {}
         self._kept: set[str] = set()
         """Lines of the journal that the gradebook surely has: of others a killed desk may have written the line alone."""
@@ -367,7 +371,7 @@ class Wanted:
         return cls(answers, points, comment, letters, rubric)
 
 
-class _Page(RequestHandler):
+class Page(RequestHandler):
     """What every page of the desk does before it answers."""
 
     desk: Desk
@@ -465,7 +469,7 @@ def _choices(most: float) -> list[float]:
     return sorted({*whole, most})
 
 
-class _Waits(_Page):
+class _Waits(Page):
     """What waits, by lesson and question."""
 
     def get(self) -> None:
@@ -493,7 +497,7 @@ class _Waits(_Page):
         )
 
 
-class _Question(_Page):
+class _Question(Page):
     """One question: what is asked, and all answers, the first part of them at once."""
 
     def get(self, lesson: str, name: str) -> None:
@@ -517,12 +521,13 @@ class _Question(_Page):
             answers=sum(len(one.given) for one in views),
             comments=_comments(every),
             rubric=desk.ledger.rubric(question),
+            names=desk.settings.names,
             statement=instructors_text(desk.reader.statement(question)),
             model=model_shown(desk.course, desk.reader.model(question)),
         )
 
 
-def _part(page: _Page, question: MarkedQuestion, views: Sequence[GroupView]) -> list[str]:
+def _part(page: Page, question: MarkedQuestion, views: Sequence[GroupView]) -> list[str]:
     """The first of these groups as HTML, as many as a page gets at a time."""
     made: list[str] = []
     for one in views[:_A_PART]:
@@ -539,7 +544,7 @@ def _comments(views: Iterable[GroupView]) -> list[str]:
     return [comment for comment, _ in counts.most_common()]
 
 
-class _Part(_Page):
+class _Part(Page):
     """Groups of a question, and its rubric: those with the ids that are asked for, as many as there is room for."""
 
     def get(self, lesson: str, name: str) -> None:
@@ -552,17 +557,19 @@ class _Part(_Page):
         self.finish({"groups": shown, "rubric": _templates().get_template("rubric.html.j2").render(values)})
 
 
-class _Names(_Page):
+class _Names(Page):
     """Who wrote what, for a marker who asks."""
 
     def get(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         people = self.desk.book.people()
-        found = {}
+        found, pages = {}, {}
         for one in self.desk.reader.answers(question):
             person = people.get(one.key.learner, Person(one.key.learner))
-            found[self.desk.reader.alias(one)] = printable(person.called)
-        self.finish({"names": found})
+            alias = self.desk.reader.alias(one)
+            found[alias] = printable(person.called)
+            pages[alias] = f"/learner/{quote(one.key.learner, safe='')}/"
+        self.finish({"names": found, "pages": pages})
 
 
 _OTHER_RUBRIC = "the rubric has changed since the page showed it."
@@ -574,7 +581,7 @@ _OVERTAKEN = (
 _CHANGED = "these answers have changed since: load the page again"
 
 
-class _Members(_Page):
+class _Members(Page):
     """The answers of a group one by one, as each was typed, with their marks."""
 
     def get(self, lesson: str, name: str) -> None:
@@ -591,7 +598,7 @@ class _Members(_Page):
         self.finish({"said": f"{counted(len(members), 'answer')}, one by one.", "html": page})
 
 
-class _Difference(_Page):
+class _Difference(Page):
     """What a group of answers says otherwise than the one above it."""
 
     def get(self, lesson: str, name: str) -> None:
@@ -606,14 +613,15 @@ class _Difference(_Page):
         has_code = any(one.code for one in parts)
         passages = difference(above, below, spaces_count=has_code)
         added, gone = sum(one.added for one in passages), sum(one.gone for one in passages)
-        said = f"Against the answer above: {counted(added, 'word')} added, {gone} taken away."
+        said = f"Against the answer above, words and signs added: {added}, taken away: {gone}."
         if not added and not gone:
             said = "No word differs from the answer above."
-        page = _templates().get_template("difference.html.j2").render(passages=passages, said=said)
+        values = {"passages": passages, "said": said, "has_code": has_code}
+        page = _templates().get_template("difference.html.j2").render(values)
         self.finish({"said": said, "html": page})
 
 
-class _Mark(_Page):
+class _Mark(Page):
     """Give points, a comment or both."""
 
     def post(self, lesson: str, name: str) -> None:
@@ -701,7 +709,7 @@ class _Undo(_Apart):
         return self.desk.groups_of(question, changed)
 
 
-class _Rubric(_Page):
+class _Rubric(Page):
     """Add, change or remove an item of a rubric; if marks rest on it, only after a question. A form, which needs no script."""
 
     def post(self, lesson: str, name: str) -> None:
@@ -753,7 +761,7 @@ class _Rubric(_Page):
         return Item(text, points)
 
 
-class _File(_Page):
+class _File(Page):
     """The style sheets and the script."""
 
     def get(self, name: str) -> None:
@@ -764,7 +772,7 @@ class _File(_Page):
         self.finish(path.read_bytes())
 
 
-class _Nothing(_Page):
+class _Nothing(Page):
     """Any other address."""
 
     def get(self) -> None:
@@ -786,12 +794,14 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"points": "{:g}".format, "counted": counted, "minutes": _minutes}
+    found.filters |= {"points": "{:g}".format, "counted": counted, "minutes": _minutes, "printable": printable}
     return found
 
 
 def application(desk: Desk, port: int, token: str) -> Application:
     """The web application, which answers at this port to those who have the token."""
+    from nbproof_desk.people_pages import ROUTES  # its pages are pages of this module
+
     place = r"/q/([^?]+)/([^/?]+)"
     return Application(
         [
@@ -806,6 +816,7 @@ def application(desk: Desk, port: int, token: str) -> Application:
             (f"{place}/difference", _Difference),
             (f"{place}/rubric", _Rubric),
             (rf"{place}/", _Question),
+            *ROUTES,
         ],
         default_handler_class=_Nothing,
         desk=desk,

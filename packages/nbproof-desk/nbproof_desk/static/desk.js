@@ -5,7 +5,8 @@ const order = answers.dataset.order.split(",").filter(Boolean);
 const status = document.getElementById("said");
 const find = (name) => document.getElementById(name);
 let comments = JSON.parse(answers.dataset.comments);
-let names = null;
+let names = {};
+let pages = {};
 let namesShown = false;
 let loading = null;
 let queue = Promise.resolve();
@@ -354,6 +355,7 @@ async function toggleNames() {
   if (namesShown) {
     const told = await ask("names");
     names = told.names || {};
+    pages = told.pages || {};
   }
   find("names").setAttribute("aria-pressed", String(namesShown));
   showNames();
@@ -368,7 +370,11 @@ function showNames() {
     place.replaceChildren(...(namesShown ? Object.keys(JSON.parse(group.dataset.seen)) : []).map((alias) => {
       const name = document.createElement("bdi");
       name.textContent = names[alias] || "?";
-      return name;
+      if (!pages[alias]) return name;
+      const link = document.createElement("a");
+      link.href = pages[alias];
+      link.append(name);
+      return link;
     }));
     if (!group.querySelector(".panel").hidden) showNamesIn(group);
   }
@@ -529,3 +535,5 @@ history.scrollRestoration = "manual";
 // On a small screen what is asked stands above the answers, and would fill it.
 if (matchMedia("(max-width: 60rem)").matches) document.querySelectorAll("aside details").forEach((one) => { one.open = false; });
 go(groups()[0]);
+// The course says that names are shown.
+if (answers.dataset.names === "shown") toggleNames();
