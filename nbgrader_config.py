@@ -38,3 +38,6 @@ c.GradingLimits.disk_mb = 64
 
 # Late work gets no points; nbgrader's own plug-ins work as well. Due dates: `python -m course roster due --help`.
 # c.LateSubmissionPlugin.penalty_method = "zero"
+
+# The desk shows names beside answers from the start; without this line they are hidden until a marker presses n.
+# c.DeskSettings.names = "shown"

@@ -41,7 +41,7 @@ from nbproof_lms.outcome import FileRecord, digest_in, meant_in
 from nbproof_lms.roster import Roster, members_of
 from nbproof_lms.system import LmsEntry, System, find_system, offered
 
-__all__ = ["hand_back_pages"]
+__all__ = ["MAIL_TABLE", "email_of", "hand_back_pages"]
 
 
 def hand_back_pages(request: Namespace) -> int:
@@ -224,24 +224,24 @@ def _zip(path: Path, files: Mapping[str, bytes]) -> None:
             archive.writestr(name, data)
 
 
-_TABLE = ("learner", "name", "first_name", "last_name", "email", "lesson", "path")
+MAIL_TABLE = ("learner", "name", "first_name", "last_name", "email", "lesson", "path")
 
 
 def _mail_table(root: Path, folder: Path, keys: Iterable[Key], people: Sequence[Person]) -> Path:
     """A table that mail-merge programs take: who gets which page of feedback/."""
     path = _free(folder, "mail", ".csv")
     known = {person.id: person for person in people}
-    rows: list[Sequence[object]] = [_TABLE]
+    rows: list[Sequence[object]] = [MAIL_TABLE]
     for learner, lesson in sorted(keys):
         person = known.get(learner, Person(learner))
         page = page_path(root, learner, lesson).absolute()
-        who = (learner, person.name, person.first_name, person.last_name, _email(person))
+        who = (learner, person.name, person.first_name, person.last_name, email_of(person))
         rows.append((*who, lesson, str(page)))
     replace_file(path, csv_of(rows))
     return path
 
 
-def _email(person: Person) -> str:
+def email_of(person: Person) -> str:
     """A person's address, or the id if that is an address; empty if there is none."""
     address = person.email or person.id
     return address if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", address) else ""
@@ -278,7 +278,7 @@ def _packed(done: _HandedBack, people: Sequence[Person]) -> Iterator[str]:
         yield f"  {path}  {counted(len(keys), 'page')}"
     if done.parcels and done.target == "folder":
         yield "next: give the table to your mail merge; its column path says what to attach"
-        if unknown := learners - {person.id for person in people if _email(person)}:
+        if unknown := learners - {person.id for person in people if email_of(person)}:
             table = course_command("roster import CSV")
             yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
     elif done.parcels:

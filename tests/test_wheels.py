@@ -256,7 +256,7 @@ BESIDE = {
     "nbproof_grader": ["nbproof"],
     "nbproof_lms": ["nbproof", "nbproof_grader"],
     "nbproof_dask": ["nbproof", "nbproof_grader"],
-    "nbproof_desk": ["nbproof", "nbproof_grader"],
+    "nbproof_desk": ["nbproof", "nbproof_grader", "nbproof_lms"],
 }
 """What a distribution stands on: what it needs of these it need not name again."""
 

@@ -48,8 +48,8 @@ draw_digits(pictures[:10], [str(label.item()) for label in labels[:10]], title="
 
 
 # %%
-def digit_net():
-    torch.manual_seed(0)
+def digit_net(seed=0):
+    torch.manual_seed(seed)
     return nn.Sequential(
         nn.Flatten(),
         nn.Linear(64, 64), nn.ReLU(),
@@ -77,8 +77,8 @@ print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10
 print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 
 # %% [markdown]
-# The loss says *that* the net has stopped, not *where*. A *module hook* can tell: you register a function on a module, without
-# changing the module's code, and PyTorch calls it each time the module runs.
+# The loss says *that* the net has stopped, not *where*. A *module hook* can tell: you register a function on a module,
+# and PyTorch calls it each time the module runs.
 #
 # ## Which hook gets what
 #
@@ -259,9 +259,9 @@ runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with 
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? This ReLU gets the
-# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean of the weights of the live inputs (those
-# above 0 for at least one picture), and how many outputs are positive. A second net forgets its momentum after step 60:
+# That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
+# Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (those above 0 for at least one
+# picture), and the share of positive outputs. Then eight nets are trained as before, and with their momentum forgotten after step 60:
 
 # %%
 watched, sizes, weights, positive = digit_net(), [], [], []
@@ -272,14 +272,16 @@ losses = train(watched)
 for step in (*range(58, 66), 99):
     numbers = f"gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:.0%}"
     print(f"step {step}: loss {losses[step]:<5.3g} {numbers}")
-print("the first ReLU to die in the second net:", first_to_die(digit_net(), partial(train, forget_after=60)))
+for forget_after in (None, 60):
+    deaths = [first_to_die(digit_net(seed), partial(train, forget_after=forget_after)) for seed in range(8)]
+    print(f"forget_after={forget_after}: {sum(map(bool, deaths))} of 8 nets died")
 
 # %% [markdown]
 # In step 60 the gradient is 300 times as large as before. It moves the weights so far that good batches have a large loss, too,
 # and large gradients. These push the weights of the live inputs down, and **momentum** repeats each push, even at a gradient of
 # 0. The live inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From step 64 on, no
-# output is positive for any picture, and the ReLU sends back only zeros. In a net that forgets its momentum, no ReLU
-# dies. But why does the dead net not recover with good batches?
+# output is positive for any picture, and the ReLU sends back only zeros. Nets that forget the push of step 60 live. But
+# why does the dead net not recover with good batches?
 #
 # ## Hooks on the backward pass
 #
@@ -393,7 +395,7 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # %% [markdown]
 # | the module's input | its output | the hook runs | `grad_input` |
 # | --- | --- | --- | --- |
-# | requires a gradient | requires a gradient | when the gradient of the input is ready, if backward computes it | `(gradient,)` |
+# | requires a gradient | requires a gradient | when the gradient of the input is ready (never, if backward does not compute it) | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | any | requires none (frozen parameters and data, or `no_grad`) | never | - |
 #
@@ -494,9 +496,8 @@ draw_curves(runs, title="Loss of a net with a bias 5 too low")
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
-# to the operations that made the inputs. The gradients of the module's own parameters stay: they follow from `grad_output`, which
-# a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and a hook that writes into it changes
-# both.
+# to the operations that made the inputs. What this call gives to the module's own parameters stays: it follows from `grad_output`,
+# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, so writing into it changes both.
 
 
 # %%
@@ -523,9 +524,9 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1. `Model` does that, too. Which gets more of the gradient on
-# average, the value or the gate? Some gradients are negative, so their mean says little. Their shares of the sum can be
-# averaged, if both gradients of a pair have the same sign: here no value and no gate is negative.
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which gets more of the gradient on average? Some
+# gradients are negative, so divide both by their sum: such shares can be averaged, if both gradients have the same sign, as here,
+# where no value and no gate is negative.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -578,7 +579,7 @@ F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).ba
 #
 # ## Hook the output tensor
 #
-# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess first.
+# Here is a small GPT. Which of its modules run, but never call their full backward hook?
 
 # %%
 show_source(Block, TinyGPT)
@@ -608,9 +609,9 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a plain **tuple**. For a nested tuple, PyTorch does
-# not even warn. One cure fits every type: in a forward hook, put a tensor hook on the tensor. **Write the line** that
-# registers `tell_shape` on `output["hidden"]`. Each block prints `(1, 5, 32)`.
+# A full backward hook gets tensors that the module returns directly, or directly in a plain **tuple**. For a nested tuple,
+# PyTorch does not even warn. One cure fits every type: in a forward hook, put a tensor hook on the tensor, if it requires a
+# gradient. **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block prints `(1, 5, 32)`.
 
 
 # %%
@@ -899,7 +900,7 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
 
 # %% [markdown]
 # Hook the output tensor, **before** the next operation writes into it. But a hook on a view may never run (lesson
-# 02), and a Linear layer with a bias returns a view for a batch of sequences:
+# 02), and a Linear layer with a bias usually returns a view for a batch of sequences:
 
 
 # %%
@@ -995,8 +996,7 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# The deprecated hook shows the gradients of the inputs of the module's **last operation**. In `Model` these are the product and `W`,
-# not `x1` and `x2`:
+# In `Model`, the deprecated hook shows the gradients of the inputs of the **last operation**, the product and `W`:
 
 # %%
 from course.pictures.legacy import draw_legacy_comparison
@@ -1014,7 +1014,7 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # - `prefix` is the module's name in the model, with a dot at its end; for the model itself it is empty. Keys of the module's own
 #   tensors start with it, and a child's hook gets no other keys.
 # - `state_dict` is a shallow copy of the caller's dict: put new tensors into it, and never write into the old ones.
-# - `strict` is `True` even if the caller passes `strict=False`.
+# - `strict` is `True` even if the caller passes `strict=False`, so do not decide by it.
 #
 # This pre-hook adds a buffer that old checkpoints lack:
 

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # `apply`: one function for every module
 #
-# A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and cure
-# it with one line, `net.apply(...)`, which calls one small function on every module of a net.
+# A net of twenty hidden layers is put together correctly, trained correctly, and learns nothing at all. You will find out why,
+# and cure it with one line, `net.apply(...)`, which calls one small function on every module of a net.
 #
 # - **You will** wake this net, and teach a trained net something new, with most of it frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to freeze layers.
@@ -146,7 +146,7 @@ print("Layer_AB has an attribute b:", hasattr(Model().ab, "b"), "| it is the chi
 # %% [markdown]
 # ## In which order?
 #
-# The numbers in the picture are the order in which `named_modules()` meets the modules.
+# The numbers give the order in which `named_modules()` meets the modules.
 
 # %%
 tree = Model()
@@ -310,8 +310,8 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# The next exercise uses one rule for each type of layer. Linear layers get Xavier's rule, as in `nn.Transformer`: there, no ReLU
-# follows most of the linear layers. After the exercise, you will change this rule for layers with a ReLU.
+# The next exercise uses one rule for each type of layer. Linear layers get Xavier's rule, as in `nn.Transformer`: there, most
+# linear layers have no ReLU behind them.
 #
 # A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm has one. A layer may have no bias, and
 # a batch norm no weight: then the attribute is `None`.
@@ -403,7 +403,7 @@ def my_init(module):
         nn.init.zeros_(module.bias)
 
 
-for steps in (0, 20, 40, 100):
+for steps in (0, 20, 25, 40, 100):
     net = deep_net().apply(my_init)
     read = train(net, steps=steps)
     print(f"{steps:3} steps: spread between pictures {net(pictures).std(dim=0).mean():<8.2g} read correctly {read}")
@@ -426,7 +426,7 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 
 # %% [markdown]
 # **The mode** is the other part. A batch norm in training mode moves its running statistics (buffers) at every call. So a frozen
-# module should be in eval mode. Training loops call `model.train()`, which sets the whole tree to training mode: freeze after it.
+# module should be in eval mode. Training loops set the whole tree to training mode by `model.train()`: freeze after this call.
 #
 # ### Exercise: Freeze and unfreeze
 #
@@ -523,10 +523,10 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# Each weight of the first layer gets a gradient of about 10⁻¹⁰, far below `eps`. With a smaller `eps` the net learns a little.
+# The weights of the first layer get gradients of 10⁻¹⁰ on average, far below `eps`. With a smaller `eps` the net learns a little.
 # Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
 #
-# A GPT has skip connections, and still gets its own initialisation. Below is the function that
+# A GPT has skip connections, and still gets its own initialisation. Below, in short, is the function that
 # [nanoGPT](https://github.com/karpathy/nanoGPT) gives to `apply`. `TinyGPT` is a small, untrained GPT: for each token of a line,
 # it gives scores to the 13 tokens that may come next. Its first loss should equal the loss of guessing. Does it?
 
@@ -698,7 +698,7 @@ check("init_in_place")
 # ### The same layer in two places
 #
 # Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once
-# for each **path** from the model to the layer; two places in one parent count as one.
+# for each **path** from the model to the layer; if one parent holds the layer twice, this counts as one path.
 
 
 # %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -862,7 +862,7 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
 # object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.
 #
-# The next cell lets a net compute with rounded weights. The weights of a layer have only seven values: 3 bits each. Does the net
+# The next cell lets a net compute with rounded weights. The weights of a layer have at most seven values: 3 bits each. Does the net
 # still read? And which of the two ways still runs the old `forward`? The cell counts operations:
 
 # %%
@@ -974,8 +974,9 @@ print("a __repr__ on the object:\n   ", layer)
 #
 # easy · 5 min · further
 #
-# `add_repr(module)` makes `module` show what `function_repr(module)` returns, if it is a `Function_*`; other modules, and the
-# classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
+# `add_repr(module)` makes `module` show what `function_repr(module)` returns, even when its `name` changes later, if it is a
+# `Function_*`; other modules, and the classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply` returns in
+# `returned_module`.
 #
 # ```python
 # print(model.ab.a)  # Function_A(name=duck)
@@ -1099,8 +1100,7 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, with autograd off. If you assign a new `Parameter`, the optimizer still holds the old one.
-# - The initialisation decides whether a deep net of linear layers and ReLUs learns at all. Keep the
-#   differences between inputs: the gain is √2 for a ReLU.
+# - In a deep net with ReLUs, the initialisation keeps the differences between inputs, or loses them: the gain is √2 for a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - To freeze a layer, switch off its parameters' gradients, and put it into eval mode.
 #

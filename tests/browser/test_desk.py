@@ -378,5 +378,4 @@ def test_more_answers_that_do_not_come_take_no_marks(browser: Any, tmp_path: Pat
         page.unroute("**/part?*")
         page.keyboard.type("kj2")
         expect(page.get_by_role("status")).to_contain_text("40 wait")
-    points = [points for _, (points, _) in sorted(marks_in(room, "why").items())]
-    assert points == [None] * 39 + [1.0, 2.0, None]
+    assert [points for points in points_in(room) if points is not None] in ([1.0, 2.0], [2.0, 1.0])

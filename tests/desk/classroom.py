@@ -7,13 +7,14 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
+from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.writer import Writer
 from nbproof.lesson.from_notebook import marked
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict, WrittenAnswer
 from nbproof.places import course_config
 from nbproof.recover.answers import OwnCell
-from nbproof.run.journal import answer_digests, write_verdict
+from nbproof.run.journal import answer_digests, note_problems, write_verdict
 from nbproof.testing import Rehearsal
 from nbproof.values.results import Cause, Finding, Outcome, Reason, Status
 from tests import COURSE
@@ -50,6 +51,15 @@ def class_of(folder: Path, answers: Mapping[str, str], uncertain: Mapping[str, s
 def answer_anew(room: Rehearsal, learner: str, text: str) -> None:
     """A run has marked another hand-in of this learner's."""
     write_verdict(room.root, _verdict(learner, text, ""), b"{}")
+
+
+def hand_in_no_notebook(room: Rehearsal, learner: str) -> None:
+    """A learner has handed in what is no notebook, and a run has said so."""
+    path = room.submitted(learner)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"%PDF-1.7 my answers")
+    problem = "it is no notebook: hand in the .ipynb file itself"
+    note_problems(room.root, [Mark(Verdict(learner, LESSON, problem=problem))])
 
 
 def _lesson() -> object:

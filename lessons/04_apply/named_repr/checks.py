@@ -100,10 +100,10 @@ class NamesInRepr(Check):
 
 
 class OtherNames(NamesInRepr):
-    """It is right for any names, in two trees at the same time, and for other modules that have a name."""
+    """It is right for any names, in two trees at the same time, after a new name, and for other modules that have a name."""
 
-    claims = ("repr in one tree", "repr in another tree", "a single Function_A", "a Tanh that has a name")
-    blame = {"a single Function_A": "only_the_children", "a Tanh that has a name": "true_for_others"}
+    claims = ("repr in one tree", "repr in another tree", "a single Function_A", "a Tanh that has a name", "renamed")
+    blame = {"a single Function_A": "only_the_children", "a Tanh that has a name": "true_for_others", "renamed": "text_made_once"}
 
     def named(self, case, tree):
         return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
@@ -116,14 +116,18 @@ class OtherNames(NamesInRepr):
                     fresh.get_submodule(part).name = name
                 fresh.apply(nb.function("add_repr"))
             shown = {f"repr in {tree}": self.shown(fresh) for tree, fresh in trees.items()}
-            alone = Function_A(*case.words("the name of one alone", 1)).apply(nb.function("add_repr"))
+            name, later = case.words("the names of one alone", 2)
+            alone = Function_A(name).apply(nb.function("add_repr"))
+            shown["a single Function_A"] = repr(alone)
+            alone.name = later
             tanh = named_tanh(case).apply(nb.function("add_repr"))
-            return {**shown, "a single Function_A": repr(alone), "a Tanh that has a name": repr(tanh)}
+            return {**shown, "a Tanh that has a name": repr(tanh), "renamed": repr(alone)}
 
     def truth(self, case):
-        (name,) = case.words("the name of one alone", 1)
+        name, later = case.words("the names of one alone", 2)
         wanted = {f"repr in {tree}": self.wanted([*self.named(case, tree).values()]) for tree in ("one tree", "another tree")}
-        return {**wanted, "a single Function_A": f"Function_A(name={name})", "a Tanh that has a name": "Tanh()"}
+        alone = {"a single Function_A": f"Function_A(name={name})", "renamed": f"Function_A(name={later})"}
+        return {**wanted, **alone, "a Tanh that has a name": "Tanh()"}
 
     def mistakes(self, case):
         return {}

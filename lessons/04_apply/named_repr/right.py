@@ -62,7 +62,7 @@ def add_repr(module):
 
 returned_module = model.apply(add_repr)
 
-# %% text_made_at_once
+# %% callable_object
 model = Model()
 
 
@@ -73,8 +73,7 @@ def function_repr(self):
 class AddRepr:
     def __call__(self, module):
         if "_" in type(module).__name__ and "Layer" not in type(module).__name__:
-            text = function_repr(module)
-            module.extra_repr = lambda: text
+            module.extra_repr = lambda: function_repr(module)
 
 
 add_repr = AddRepr()

@@ -109,3 +109,11 @@
 @@
 -        module.extra_repr = partial(function_repr, module)
 +        module.extra_repr = lambda: f"name={module.name}"
+
+# %% text_made_at_once
+# misconception: makes the text once, when add_repr runs | hint: text_made_once
+# breaks: even when its `name` changes later
+# edits: reference
+-        module.extra_repr = partial(function_repr, module)
++        text = function_repr(module)
++        module.extra_repr = lambda: text

@@ -36,7 +36,7 @@ from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import course_config
 from nbproof_desk.questions import MarkedQuestion
 
-__all__ = ["Change", "Given", "MarksBook", "OtherRubric", "Overtaken"]
+__all__ = ["Change", "Given", "MarksBook", "OtherRubric", "Overtaken", "Rows"]
 
 
 _FEW = 500
@@ -185,24 +185,24 @@ class MarksBook:
                 found += [(Key(learner, name), cell) for name in {assignment, f"{assignment}/{notebook}"}]
         return {key: frozenset(cells) for key, cells in grouped(found).items()}
 
+    @contextmanager
+    def rows(self, question: MarkedQuestion, learners: Collection[str] | None = None) -> Iterator[Rows]:
+        """What the gradebook has of this question; of these learners, None: of all."""
+        with self._session() as session:
+            yield Rows(session, question, learners)
+
     def given(self, question: MarkedQuestion, learners: Collection[str] | None = None) -> dict[str, Given]:
         """Learner -> what people gave for the answer to this question; of these learners, None: of all."""
+        with self.rows(question, learners) as rows:
+            return rows.given()
+
+    def takes_comment(self, question: MarkedQuestion, learner: str) -> bool:
+        """Whether nbgrader has a place for a comment on this learner's answer: a cell of tests alone has none."""
         with self._session() as session:
-            return _Rows(session, question, learners).given()
-
-    def change(self, question: MarkedQuestion, changes: Collection[Change], note: Callable[[], None]) -> None:
-        """Write these changes, all or none; ``note`` is called when nothing but the commit is left to do.
-
-        Raises Overtaken if anything is not as it was before.
-        """
-        with self._session() as session:
-            rows = _Rows(session, question, [one.learner for one in changes])
-            rows.write(changes)
-            note()
-            session.commit()
+            return bool(session.execute(_rows_of(Comment, question, [question.name], [learner])).all())
 
 
-class _Rows:
+class Rows:
     """The rows of a question's grades and comments, of these learners; None: of all."""
 
     def __init__(self, session: Any, question: MarkedQuestion, learners: Collection[str] | None) -> None:
@@ -231,8 +231,11 @@ class _Rows:
         row = self._comments.get(learner)
         return row.manual_comment if row is not None else None
 
-    def write(self, changes: Iterable[Change]) -> None:
-        """Change the learners' rows, each only if it still holds what it held before. Raises Overtaken."""
+    def write(self, changes: Iterable[Change], note: Callable[[], None]) -> None:
+        """Write these changes, all or none; ``note`` is called when nothing but the commit is left to do.
+
+        Raises Overtaken if a row does not hold any more what it held before.
+        """
         # Of a group all rows change alike: one statement does it.
         moves: dict[tuple[CellGiven, CellGiven], list[Any]] = defaultdict(list)
         says: dict[tuple[str | None, str | None], list[Any]] = defaultdict(list)
@@ -250,6 +253,8 @@ class _Rows:
         for (was, text), rows in says.items():
             is_same = comments.c.manual_comment.is_not_distinct_from(was)
             self._update(rows, update(comments).values(manual_comment=text).where(is_same))
+        note()
+        self._session.commit()
 
     def _update(self, rows: Sequence[Any], how: Any) -> None:
         """Run a statement for these rows. Raises Overtaken if one is not there, or not as the statement wants it."""

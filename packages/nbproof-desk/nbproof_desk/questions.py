@@ -10,9 +10,10 @@ import hmac
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -31,8 +32,9 @@ from nbproof.places import places
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.values.results import Outcome, Status
 from nbproof.values.words import words_of
+from nbproof_desk.likeness import alike_together
 
-__all__ = ["AnswerGroup", "HandedIn", "Kind", "MarkedQuestion", "Part", "Reader"]
+__all__ = ["AnswerGroup", "HandedIn", "Kind", "MarkedQuestion", "Part", "Reader", "work_in"]
 
 
 class Kind(StrEnum):
@@ -43,6 +45,7 @@ class Kind(StrEnum):
     TASK = "task"
     UNCERTAIN = "uncertain exercise"
     AGAIN = "exercise to look at again"
+    TESTED = "exercise that tests mark"
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Part:
     text: str
     outputs: tuple[dict[str, Any], ...] = ()
 
-    @property
+    @cached_property
     def sameness(self) -> str:
         """What two cells share if they say the same."""
         return same_code(self.text) if self.code else same_text(self.text)
@@ -106,7 +109,7 @@ class HandedIn:
         """All that the learner wrote."""
         return "\n\n".join(part.text for part in self.parts)
 
-    @property
+    @cached_property
     def sameness(self) -> str:
         """A digest that two answers share if they say the same."""
         said = [(part.code, part.sameness) for part in self.parts]
@@ -143,15 +146,21 @@ def same_code(text: str) -> str:
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Answers that say the same. ``id``: the same as long as the answers are."""
+    """Answers that say the same. ``id``: the same as long as the answers are. ``apart``: one that was taken out of its group."""
 
     id: str
     answers: tuple[HandedIn, ...]
+    apart: bool = False
 
     @property
     def first(self) -> HandedIn:
         """The one that is shown."""
         return self.answers[0]
+
+    @property
+    def said(self) -> str:
+        """What its answers share."""
+        return "\n".join(part.sameness for part in self.first.parts)
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,8 @@ class Reader:
         self._lessons: dict[str, tuple[int, tuple[Cell, ...]]] = {}
         self._questions: dict[tuple[str, str], MarkedQuestion] = {}
         self._groups: dict[tuple[str, str], tuple[AnswerGroup, ...]] = {}
+        self._orders: dict[tuple[str, str], tuple[list[str], list[int]]] = {}
+        """The ids of groups, and the order that puts together what is alike: it takes a while to find."""
         self._aliases: dict[tuple[str, str], dict[str, HandedIn]] = {}
 
     def read(self, again: Mapping[Key, frozenset[str]] = MappingProxyType({})) -> None:
@@ -264,16 +275,35 @@ class Reader:
         return Part(False, _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, f"\n---\n\n{BEGIN_SCHEME}")))
 
     def groups(self, question: MarkedQuestion) -> tuple[AnswerGroup, ...]:
-        """The answers to a question, those that say the same together: large groups first, then by what they say."""
+        """The answers to a question, those that say the same together: large groups first, and below each those like it."""
         if question.place not in self._groups:
             kept = (one.answers for key, one in sorted(self._kept.items()) if key.lesson == question.lesson)
             answers = [one for one in chain.from_iterable(kept) if one.question.name == question.name]
             found = grouped((one.sameness, one) for one in answers)
             made = [AnswerGroup(name, tuple(group)) for name, group in found.items()]
-            made.sort(key=lambda one: (-len(one.answers), same_text(one.first.text), one.id))
-            self._groups[question.place] = tuple(made)
+            made.sort(key=lambda one: (-len(one.answers), one.said, one.id))
+            self._groups[question.place] = tuple(made[at] for at in self._order(question, made))
             self._aliases[question.place] = {self.alias(one): one for one in answers}
         return self._groups[question.place]
+
+    def _order(self, question: MarkedQuestion, groups: Sequence[AnswerGroup]) -> list[int]:
+        """The indices of these groups, in the order of the page."""
+        ids = [one.id for one in groups]
+        if self._orders.get(question.place, ([], []))[0] != ids:
+            self._orders[question.place] = ids, alike_together([one.said for one in groups])
+        return self._orders[question.place][1]
+
+    def parted(self, groups: Iterable[AnswerGroup], apart: Mapping[str, str]) -> Iterator[AnswerGroup]:
+        """The groups, each followed by those of its answers that are apart. ``apart``: learner -> what their answer has to
+        say to be so."""
+        for group in groups:
+            alone = [one for one in group.answers if apart.get(one.key.learner) == group.id]
+            others = tuple(one for one in group.answers if one not in alone)
+            if others:
+                yield replace(group, answers=others)
+            for one in alone:
+                name = digest_of(f"{group.id} {self.alias(one)}".encode())[:16]
+                yield AnswerGroup(name, (one,), apart=True)
 
     def answer(self, question: MarkedQuestion, alias: str) -> HandedIn | None:
         """The answer that pages call so; None if there is none."""
@@ -297,8 +327,20 @@ def _answers_of(course: Course, verdict: Verdict, again: frozenset[str]) -> Iter
         if one.answered:
             yield _written(verdict, one)
     for outcome in verdict.exercises:
-        if outcome.status is Status.UNCERTAIN or not again.isdisjoint(outcome.most):
-            yield _exercise(course, verdict, outcome)
+        if outcome.status is Status.UNCERTAIN:
+            yield _exercise(course, verdict, outcome, Kind.UNCERTAIN)
+        elif not again.isdisjoint(outcome.most):
+            yield _exercise(course, verdict, outcome, Kind.AGAIN)
+
+
+def work_in(course: Course, verdict: Verdict) -> list[HandedIn]:
+    """All that a learner has answered or could have, in the order of the notebook, also what no person has to mark."""
+    order = {name: at for at, name in enumerate(verdict.titles)}
+    found = [_written(verdict, one) for one in verdict.written]
+    for outcome in verdict.exercises:
+        kind = Kind.UNCERTAIN if outcome.status is Status.UNCERTAIN else Kind.TESTED
+        found.append(_exercise(course, verdict, outcome, kind))
+    return sorted(found, key=lambda one: order.get(one.question.name, len(order)))
 
 
 def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
@@ -316,14 +358,14 @@ def _written(verdict: Verdict, one: WrittenAnswer) -> HandedIn:
     )
 
 
-def _exercise(course: Course, verdict: Verdict, outcome: Outcome) -> HandedIn:
+def _exercise(course: Course, verdict: Verdict, outcome: Outcome, kind: Kind) -> HandedIn:
     answer = verdict.answers.get(outcome.id, "")
     parts = [Part(one.code, one.source) for one in verdict.own if one.code]
     if answer.strip():  # if not, one of the learner's own cells may be the answer
         parts = [Part(True, answer, _outputs(verdict, outcome.id))]
-    kind, note = Kind.UNCERTAIN, words_of(course).outcome(outcome)
-    if outcome.status is not Status.UNCERTAIN:
-        kind, note = Kind.AGAIN, f"{_AGAIN} {note}".strip()
+    note = words_of(course).outcome(outcome)
+    if kind is Kind.AGAIN:
+        note = f"{_AGAIN} {note}".strip()
     question = MarkedQuestion(verdict.lesson, outcome.id, kind, _title(verdict, outcome.id), dict(outcome.most))
     return HandedIn(_key(verdict), question, tuple(parts[:_MOST_PARTS]), note)
 

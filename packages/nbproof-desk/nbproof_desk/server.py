@@ -15,12 +15,15 @@ import webbrowser
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from socket import create_server, socket
 from tempfile import mkstemp
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jupyter_core.paths import jupyter_runtime_dir
@@ -31,15 +34,20 @@ from nbproof import feedback
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.own_code import harmless
 from nbproof.gradebook.marks import Person
+from nbproof.key import Key
+from nbproof.places import course_config
 from nbproof.text import counted, printable
-from nbproof_desk.ledger import Entry, Ledger
-from nbproof_desk.marks import Change, Given, MarksBook, OtherRubric, Overtaken
+from nbproof_desk.difference import difference
+from nbproof_desk.ledger import Apart, Entry, Ledger
+from nbproof_desk.marks import Change, Given, MarksBook, OtherRubric, Overtaken, Rows
 from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
 from nbproof_desk.rubric import LETTERS, Item, Rubric
+from nbproof_desk.settings import DeskSettings
 from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
 
-__all__ = ["Desk", "application", "serve"]
+__all__ = ["Desk", "Page", "Wanted", "application", "seen_as", "serve"]
 
 ADDRESS = "127.0.0.1"
 POLICY = (
@@ -70,6 +78,10 @@ _LARGE = 1_000_000
 """Characters after which a part is complete, however few groups it has."""
 _LONGEST_COMMENT = 10_000
 _LONGEST_ITEM = 300
+_MOST_COMPARED = 6_000
+"""Signs of an answer that are compared with another one."""
+_MOST_OF_ONE = 300
+"""Signs of an answer in the list of a group's answers."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,23 @@ class GroupView:
         return next(filter(None, (one.comment for one in self.given)), "")
 
 
+@dataclass(frozen=True)
+class _Parted:
+    """The groups of a question, without the answers that were taken out of them, which are groups as well."""
+
+    whole: tuple[AnswerGroup, ...]
+    apart: Mapping[str, str]
+    groups: tuple[AnswerGroup, ...]
+
+    @cached_property
+    def of(self) -> Mapping[Key, AnswerGroup]:
+        """The group that each one's answer is in."""
+        found: dict[Key, AnswerGroup] = {}
+        for group in self.groups:
+            found.update(dict.fromkeys((one.key for one in group.answers), group))
+        return found
+
+
 class Desk:
     """What the pages ask: the answers, the gradebook, the journal."""
 
@@ -109,6 +138,8 @@ class Desk:
         self.course = reader.course
         self.book = MarksBook(reader.root)
         self.ledger = Ledger(reader.root, marker)
+        self.settings = DeskSettings.read(course_config(reader.root))
+        self._parted: dict[tuple[str, str], _Parted] = {}
         self._kept: set[str] = set()
         """Lines of the journal that the gradebook surely has: of others a killed desk may have written the line alone."""
         self._passed_over: set[str] = set()
@@ -125,11 +156,35 @@ class Desk:
             raise HTTPError(404, "no such question has an answer")
         return found
 
-    def views(self, question: MarkedQuestion, groups: Sequence[AnswerGroup] | None = None) -> list[GroupView]:
-        """The groups of answers to a question; only answers that the gradebook has cells for."""
-        groups = self.reader.groups(question) if groups is None else groups
+    def groups(self, question: MarkedQuestion) -> tuple[AnswerGroup, ...]:
+        """The groups of answers to a question, in the order of the page."""
+        return self.parted(question).groups
+
+    def parted(self, question: MarkedQuestion) -> _Parted:
+        """The groups of answers to a question, and which of them an answer is in."""
+        whole, apart = self.reader.groups(question), self.ledger.apart(question)
+        known = self._parted.get(question.place)
+        if known is None or known.whole is not whole or known.apart != apart:
+            known = _Parted(whole, dict(apart), tuple(self.reader.parted(whole, apart)))
+            self._parted[question.place] = known
+        return known
+
+    def views(
+        self,
+        question: MarkedQuestion,
+        groups: Sequence[AnswerGroup] | None = None,
+        known: Mapping[str, Given] = MappingProxyType({}),
+    ) -> list[GroupView]:
+        """The groups of answers to a question; only answers that the gradebook has cells for.
+
+        ``known``: what it has for some learners. It is read only if that is not enough.
+        """
+        groups = self.groups(question) if groups is None else groups
         answers = chain.from_iterable(group.answers for group in groups)
-        given = self.book.given(question, [one.key.learner for one in answers])
+        learners = [one.key.learner for one in answers]
+        given = known
+        if not known.keys() >= set(learners):
+            given = self.book.given(question, learners)
         found = []
         for one in groups:
             there = tuple(answer for answer in one.answers if answer.key.learner in given)
@@ -137,31 +192,61 @@ class Desk:
                 found.append(GroupView(replace(one, answers=there), tuple(given[one.key.learner] for one in there)))
         return found
 
-    def mark(self, question: MarkedQuestion, asked: Wanted) -> None:
-        """Give points, a comment or both to answers. Raises Overtaken if one is not as it was seen, or OtherRubric."""
-        shown = [self.reader.answer(question, alias) for alias in asked.answers]
-        self.reader.read_again([one.key for one in shown if one is not None])
-        given = self.book.given(question, [one.key.learner for one in shown if one is not None])
+    def mark(self, question: MarkedQuestion, asked: Wanted) -> dict[str, Given]:
+        """Give points, a comment or both to answers. Returns what their learners have now.
+
+        Raises Overtaken if one is not as it was seen, or OtherRubric.
+        """
+        learners = self._read_again(question, asked.answers)
         rubric = self.ledger.rubric(question)
         if asked.letters is not None and asked.rubric != rubric.version:
             raise OtherRubric
         if not set(asked.letters or "") <= set(rubric.items):
             raise HTTPError(400, "no item of the rubric has this letter")
-        changes = []
-        for alias, seen in asked.answers.items():
-            answer = self.reader.answer(question, alias)
-            before = None if answer is None else given.get(answer.key.learner)
-            if answer is None or before is None or seen != seen_as(answer, before):
-                raise Overtaken
-            changes.append(asked.change(question, answer.key.learner, before, rubric))
-        self.change(question, changes)
+        with self.book.rows(question, learners) as rows:
+            given = rows.given()
+            changes = []
+            for alias, seen in asked.answers.items():
+                learner = self._as_seen(question, alias, seen, given).key.learner
+                changes.append(asked.change(question, learner, given[learner], rubric))
+            self._write(rows, question, changes)
+        return {one.learner: one.after for one in changes}
 
-    def change(
-        self, question: MarkedQuestion, changes: Sequence[Change], undoes: str = "", rubric: Sequence[Rubric] = ()
-    ) -> None:
-        """Write these changes and their line. Raises Overtaken."""
+    def _read_again(self, question: MarkedQuestion, aliases: Iterable[str]) -> list[str]:
+        """Read these answers again, if they have changed. Returns their learners."""
+        shown = [self.reader.answer(question, alias) for alias in aliases]
+        keys = [one.key for one in shown if one is not None]
+        self.reader.read_again(keys)
+        return [one.learner for one in keys]
+
+    def _as_seen(self, question: MarkedQuestion, alias: str, seen: str, given: Mapping[str, Given]) -> HandedIn:
+        """The answer that a page calls so. Raises Overtaken if it, its mark or its group is not as the page has it."""
+        answer = self.reader.answer(question, alias)
+        if answer is None or answer.key.learner not in given:
+            raise Overtaken
+        is_apart = self.parted(question).of[answer.key].apart
+        if seen != seen_as(answer, given[answer.key.learner], apart=is_apart):
+            raise Overtaken
+        return answer
+
+    def take_out(self, question: MarkedQuestion, alias: str, seen: str, *, out: bool) -> str:
+        """Take an answer out of its group, or, if not ``out``, put it back. Returns what its group shares.
+
+        Raises Overtaken if it is not as it was seen.
+        """
+        given = self.book.given(question, self._read_again(question, [alias]))
+        answer = self._as_seen(question, alias, seen, given)
+        self.change(question, [], apart=Apart(answer.key.learner, answer.sameness, out))
+        return answer.sameness
+
+    def change(self, question: MarkedQuestion, changes: Sequence[Change], **told: Any) -> None:
+        """Write these changes and their line, with what else the line tells (:meth:`Ledger.note`). Raises Overtaken."""
+        with self.book.rows(question, [one.learner for one in changes]) as rows:
+            self._write(rows, question, changes, **told)
+
+    def _write(self, rows: Rows, question: MarkedQuestion, changes: Sequence[Change], **told: Any) -> None:
         noted: list[str] = []
-        self.book.change(question, changes, lambda: noted.append(self.ledger.note(question, changes, undoes, rubric)))
+        rows.write(changes, lambda: noted.append(self.ledger.note(question, changes, **told)))
         self._kept.update(noted)
 
     def undo(self, question: MarkedQuestion) -> Entry | None:
@@ -185,10 +270,13 @@ class Desk:
             if entry.rubric is not None:
                 rubric = now, replace(now, items=entry.rubric[0])
             is_other = entry.rubric is not None and now.items != entry.rubric[1]
+            if entry.apart is not None:
+                is_other = self.ledger.is_apart(question, entry.apart) != entry.apart.out
             if is_other or learners & lost or any(given.get(one.learner) != one.before for one in back):
                 self._passed_over.add(entry.id)
                 raise Overtaken(learners)
-            self.change(question, back, entry.id, rubric)
+            apart = None if entry.apart is None else entry.apart.back
+            self.change(question, back, undoes=entry.id, rubric=rubric, apart=apart)
             return entry
         return None
 
@@ -205,15 +293,33 @@ class Desk:
                 changes.append(after.change(question, learner, given, letters, None, before))
         return before, after, changes
 
-    def groups_of(self, question: MarkedQuestion, answers: Collection[HandedIn]) -> list[GroupView]:
-        """The groups that these answers are in, as they are now."""
-        names = {one.sameness for one in answers}
-        return self.views(question, [one for one in self.reader.groups(question) if one.id in names])
+    def groups_of(
+        self,
+        question: MarkedQuestion,
+        answers: Iterable[HandedIn],
+        known: Mapping[str, Given] = MappingProxyType({}),
+    ) -> list[GroupView]:
+        """The groups that these answers are in, as they are now. ``known``: as for :meth:`views`."""
+        of = self.parted(question).of
+        found = [of[one.key] for one in answers if one.key in of]
+        return self.views(question, list({one.id: one for one in found}.values()), known)
+
+    def groups_from(self, question: MarkedQuestion, says: str) -> list[GroupView]:
+        """The group of answers that say this, and those of them that were taken out of it."""
+        return self.views(question, [one for one in self.groups(question) if one.first.sameness == says])
+
+    def seconds_left(self, question: MarkedQuestion, groups: int) -> float | None:
+        """How long so many of its groups take, at the pace on this question, or else on those of its kind; None if nobody
+        knows yet."""
+        kin = [one.place for one in self.reader.questions().values() if one.kind is question.kind]
+        each = self.ledger.pace([question.place]) or self.ledger.pace(kin)
+        return None if each is None else groups * each
 
 
-def seen_as(answer: HandedIn, given: Given) -> str:
-    """What a page knows an answer and its mark by: another text, or another mark, has another."""
-    return f"{answer.sameness[:6]}{given.version}"
+def seen_as(answer: HandedIn, given: Given, *, apart: bool = False) -> str:
+    """What a page knows an answer and its mark by: another text, or another mark, has another; so has one that is ``apart``
+    from its group."""
+    return f"{answer.sameness[:6]}{given.version}{'-' * apart}"
 
 
 @dataclass(frozen=True)
@@ -265,7 +371,7 @@ class Wanted:
         return cls(answers, points, comment, letters, rubric)
 
 
-class _Page(RequestHandler):
+class Page(RequestHandler):
     """What every page of the desk does before it answers."""
 
     desk: Desk
@@ -328,7 +434,7 @@ class _Page(RequestHandler):
         rubric = self.desk.ledger.rubric(question)
         first = rubric.letters_of(group.first.key.learner, view.given[0])
         seen = {
-            reader.alias(answer): seen_as(answer, given)
+            reader.alias(answer): seen_as(answer, given, apart=group.apart)
             for answer, given in zip(group.answers, view.given, strict=True)
         }
         return (
@@ -363,7 +469,7 @@ def _choices(most: float) -> list[float]:
     return sorted({*whole, most})
 
 
-class _Waits(_Page):
+class _Waits(Page):
     """What waits, by lesson and question."""
 
     def get(self) -> None:
@@ -375,13 +481,23 @@ class _Waits(_Page):
             answers = sum(len(one.given) for one in views)
             waiting = sum(one.waiting for one in views)
             row = {"question": question, "answers": answers, "groups": len(views), "waiting": waiting}
+            row["left"] = desk.seconds_left(question, sum(one.waiting > 0 for one in views))
             lessons.setdefault(question.lesson, []).append(row)
         titles = {one: title_of(desk.course, one) for one in lessons}
-        total = sum(row["waiting"] for row in chain.from_iterable(lessons.values()))
-        self.show("waits.html.j2", lessons=lessons, titles=titles, total=total)
+        rows = list(chain.from_iterable(lessons.values()))
+        left = [row["left"] for row in rows if row["waiting"]]
+        whole = None if None in left else sum(left)
+        self.show(
+            "waits.html.j2",
+            lessons=lessons,
+            titles=titles,
+            total=sum(row["waiting"] for row in rows),
+            left=whole,
+            tells_time=any(one is not None for one in left),
+        )
 
 
-class _Question(_Page):
+class _Question(Page):
     """One question: what is asked, and all answers, the first part of them at once."""
 
     def get(self, lesson: str, name: str) -> None:
@@ -390,8 +506,9 @@ class _Question(_Page):
         question = desk.question(lesson, name)
         find = self.get_query_argument("find", "")
         every = desk.views(question)
-        views = [one for one in every if find.casefold() in one.group.first.text.casefold()]
-        views.sort(key=lambda one: not one.waiting)  # what waits comes first
+        views = sorted(every, key=lambda one: not one.waiting)  # what waits comes first
+        if find:
+            views = [one for one in views if find.casefold() in one.group.first.text.casefold()]
         first = _part(self, question, views)
         self.show(
             "question.html.j2",
@@ -404,12 +521,13 @@ class _Question(_Page):
             answers=sum(len(one.given) for one in views),
             comments=_comments(every),
             rubric=desk.ledger.rubric(question),
+            names=desk.settings.names,
             statement=instructors_text(desk.reader.statement(question)),
             model=model_shown(desk.course, desk.reader.model(question)),
         )
 
 
-def _part(page: _Page, question: MarkedQuestion, views: Sequence[GroupView]) -> list[str]:
+def _part(page: Page, question: MarkedQuestion, views: Sequence[GroupView]) -> list[str]:
     """The first of these groups as HTML, as many as a page gets at a time."""
     made: list[str] = []
     for one in views[:_A_PART]:
@@ -426,64 +544,148 @@ def _comments(views: Iterable[GroupView]) -> list[str]:
     return [comment for comment, _ in counts.most_common()]
 
 
-class _Part(_Page):
+class _Part(Page):
     """Groups of a question, and its rubric: those with the ids that are asked for, as many as there is room for."""
 
     def get(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         wanted = {one: place for place, one in enumerate(self.get_query_argument("ids").split(","))}
-        groups = [one for one in self.desk.reader.groups(question) if one.id in wanted]
+        groups = [one for one in self.desk.groups(question) if one.id in wanted]
         groups.sort(key=lambda one: wanted[one.id])
         shown = _part(self, question, self.desk.views(question, groups[:_A_PART]))
         values = {"xsrf": self.xsrf_token.decode(), "question": question, "rubric": self.desk.ledger.rubric(question)}
         self.finish({"groups": shown, "rubric": _templates().get_template("rubric.html.j2").render(values)})
 
 
-class _Names(_Page):
+class _Names(Page):
     """Who wrote what, for a marker who asks."""
 
     def get(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         people = self.desk.book.people()
-        found = {}
+        found, pages = {}, {}
         for one in self.desk.reader.answers(question):
             person = people.get(one.key.learner, Person(one.key.learner))
-            found[self.desk.reader.alias(one)] = printable(person.called)
-        self.finish({"names": found})
+            alias = self.desk.reader.alias(one)
+            found[alias] = printable(person.called)
+            pages[alias] = f"/learner/{quote(one.key.learner, safe='')}/"
+        self.finish({"names": found, "pages": pages})
 
 
 _OTHER_RUBRIC = "the rubric has changed since the page showed it."
+_OVERTAKEN = (
+    "somebody else has changed this mark, the answer or its group since the page showed it. Now you see theirs."
+)
 
 
-class _Mark(_Page):
+_CHANGED = "these answers have changed since: load the page again"
+
+
+class _Members(Page):
+    """The answers of a group one by one, as each was typed, with their marks."""
+
+    def get(self, lesson: str, name: str) -> None:
+        desk, question = self.desk, self.desk.question(lesson, name)
+        wanted = self.get_query_argument("of")
+        views = desk.views(question, [one for one in desk.groups(question) if one.id == wanted])
+        if not views:
+            raise HTTPError(404, _CHANGED)
+        pairs = zip(views[0].group.answers, views[0].given, strict=True)
+        members = [
+            (desk.reader.alias(one), harmless(desk.course, one.text, _MOST_OF_ONE), given) for one, given in pairs
+        ]
+        page = _templates().get_template("members.html.j2").render(members=members, most=question.most)
+        self.finish({"said": f"{counted(len(members), 'answer')}, one by one.", "html": page})
+
+
+class _Difference(Page):
+    """What a group of answers says otherwise than the one above it."""
+
+    def get(self, lesson: str, name: str) -> None:
+        desk, question = self.desk, self.desk.question(lesson, name)
+        groups = {one.id: one.first for one in desk.groups(question)}
+        ids = self.get_query_argument("above"), self.get_query_argument("of")
+        if not groups.keys() >= set(ids):
+            raise HTTPError(404, _CHANGED)
+        pair = [groups[one] for one in ids]
+        above, below = (harmless(desk.course, one.text, _MOST_COMPARED) for one in pair)
+        parts = chain.from_iterable(one.parts for one in pair)
+        has_code = any(one.code for one in parts)
+        passages = difference(above, below, spaces_count=has_code)
+        added, gone = sum(one.added for one in passages), sum(one.gone for one in passages)
+        said = f"Against the answer above, words and signs added: {added}, taken away: {gone}."
+        if not added and not gone:
+            said = "No word differs from the answer above."
+        values = {"passages": passages, "said": said, "has_code": has_code}
+        page = _templates().get_template("difference.html.j2").render(values)
+        self.finish({"said": said, "html": page})
+
+
+class _Mark(Page):
     """Give points, a comment or both."""
 
     def post(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
         wanted = Wanted.read(self.request.body, question.most)
         said = "kept"
+        known: Mapping[str, Given] = {}
         try:
-            self.desk.mark(question, wanted)
+            known = self.desk.mark(question, wanted)
         except OtherRubric:
             self.set_status(409)
             self.finish({"said": f"Not kept: {_OTHER_RUBRIC} Now you see it.", "rubric": True})
             return
         except Overtaken:
             self.set_status(409)
-            said = "Not kept: somebody else has changed this mark, or the answer, since the page showed it. Now you see theirs."
-        marked = [self.desk.reader.answer(question, alias) for alias in wanted.answers]
-        self.answer(question, said, self.desk.groups_of(question, [one for one in marked if one is not None]))
+            said = f"Not kept: {_OVERTAKEN}"
+        self.answer(question, said, self.groups_with(question, wanted.answers, known))
 
-    def answer(self, question: MarkedQuestion, said: str, views: Sequence[GroupView]) -> None:
-        """What became of it, and these groups as they are now."""
-        self.finish({"said": said, "groups": {one.group.id: self.shown_group(question, one) for one in views}})
+    def groups_with(
+        self, question: MarkedQuestion, aliases: Iterable[str], known: Mapping[str, Given] = MappingProxyType({})
+    ) -> list[GroupView]:
+        """The groups of the answers that the page calls so."""
+        found = [self.desk.reader.answer(question, alias) for alias in aliases]
+        return self.desk.groups_of(question, [one for one in found if one is not None], known)
+
+    def answer(
+        self, question: MarkedQuestion, said: str, views: Sequence[GroupView], gone: Sequence[str] | None = None
+    ) -> None:
+        """What became of it, and these groups as they are now. ``gone``: ids of groups that are not there any more, if groups
+        have parted or come together."""
+        groups = {one.group.id: self.shown_group(question, one) for one in views}
+        self.finish({"said": said, "groups": groups, "gone": gone})
 
 
-class _Undo(_Mark):
+class _Apart(_Mark):
+    """Take an answer out of its group, or put it back."""
+
+    def post(self, lesson: str, name: str) -> None:
+        desk, question = self.desk, self.desk.question(lesson, name)
+        try:
+            told = json.loads(self.request.body)
+            alias, seen, out = str(told["answer"]), str(told["seen"]), told["out"] is True
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise HTTPError(400, "this is no answer") from None
+        before = [one.id for one in desk.groups(question)]
+        try:
+            says = desk.take_out(question, alias, seen, out=out)
+        except Overtaken:
+            self.set_status(409)
+            self.answer(question, f"Not done: {_OVERTAKEN}", self.groups_with(question, [alias]))
+            return
+        self.answer(question, "done", desk.groups_from(question, says), self.gone(question, before))
+
+    def gone(self, question: MarkedQuestion, before: Iterable[str]) -> list[str]:
+        """Those of the groups before that are not there any more."""
+        return sorted(set(before) - {one.id for one in self.desk.groups(question)})
+
+
+class _Undo(_Apart):
     """Take back the last mark."""
 
     def post(self, lesson: str, name: str) -> None:
         question = self.desk.question(lesson, name)
+        before = [one.id for one in self.desk.groups(question)]
         try:
             entry = self.desk.undo(question)
         except Overtaken as error:
@@ -495,6 +697,9 @@ class _Undo(_Mark):
             self.answer(question, "There is nothing to undo.", [])
         elif entry.rubric is not None:
             self.finish({"said": "undone", "rubric": True})
+        elif entry.apart is not None:
+            groups = self.desk.groups_from(question, entry.apart.says)
+            self.answer(question, "undone", groups, self.gone(question, before))
         else:
             self.answer(question, "undone", self._groups(question, {one.learner for one in entry.changes}))
 
@@ -504,7 +709,7 @@ class _Undo(_Mark):
         return self.desk.groups_of(question, changed)
 
 
-class _Rubric(_Page):
+class _Rubric(Page):
     """Add, change or remove an item of a rubric; if marks rest on it, only after a question. A form, which needs no script."""
 
     def post(self, lesson: str, name: str) -> None:
@@ -556,7 +761,7 @@ class _Rubric(_Page):
         return Item(text, points)
 
 
-class _File(_Page):
+class _File(Page):
     """The style sheets and the script."""
 
     def get(self, name: str) -> None:
@@ -567,11 +772,16 @@ class _File(_Page):
         self.finish(path.read_bytes())
 
 
-class _Nothing(_Page):
+class _Nothing(Page):
     """Any other address."""
 
     def get(self) -> None:
         raise HTTPError(404, "there is no such page")
+
+
+def _minutes(seconds: float) -> str:
+    minutes = ceil(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @cache
@@ -580,15 +790,18 @@ def _templates() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"points": "{:g}".format, "counted": counted}
+    found.filters |= {"points": "{:g}".format, "counted": counted, "minutes": _minutes, "printable": printable}
     return found
 
 
 def application(desk: Desk, port: int, token: str) -> Application:
     """The web application, which answers at this port to those who have the token."""
+    from nbproof_desk.people_pages import ROUTES  # its pages are pages of this module
+
     place = r"/q/([^?]+)/([^/?]+)"
     return Application(
         [
@@ -598,8 +811,12 @@ def application(desk: Desk, port: int, token: str) -> Application:
             (f"{place}/names", _Names),
             (f"{place}/mark", _Mark),
             (f"{place}/undo", _Undo),
+            (f"{place}/apart", _Apart),
+            (f"{place}/members", _Members),
+            (f"{place}/difference", _Difference),
             (f"{place}/rubric", _Rubric),
             (rf"{place}/", _Question),
+            *ROUTES,
         ],
         default_handler_class=_Nothing,
         desk=desk,

@@ -5,7 +5,8 @@ const order = answers.dataset.order.split(",").filter(Boolean);
 const status = document.getElementById("said");
 const find = (name) => document.getElementById(name);
 let comments = JSON.parse(answers.dataset.comments);
-let names = null;
+let names = {};
+let pages = {};
 let namesShown = false;
 let loading = null;
 let queue = Promise.resolve();
@@ -134,9 +135,11 @@ function toWhatWaits(id) {
 }
 
 // A group as it is now. What is typed in it stays, and so does the focus. ``sent``: the comment that is kept by now.
-function put(html, sent, beside) {
+// ``besideId``: of the group that a new one comes below.
+function put(html, sent, besideId) {
   const made = document.createRange().createContextualFragment(html).firstElementChild;
   const old = find(made.id);
+  const beside = find(besideId);
   if (!old && !beside) return made.id;
   const count = Number(find("waiting").textContent) + Number(made.dataset.waiting);
   find("waiting").textContent = count - Number(old?.dataset.waiting || 0);
@@ -150,6 +153,12 @@ function put(html, sent, beside) {
   const place = active === box ? [box.selectionStart, box.selectionEnd] : null;
   if (box.value !== box.defaultValue && box.value !== sent) made.querySelector(".comment-box").value = box.value;
   made.querySelector(".other-points").value = other.value;
+  const panel = old.querySelector(".panel");
+  // What was looked up stays, but for a list of answers: their marks may be others now.
+  if (!panel.hidden && panel.dataset.shows === "differs") {
+    made.querySelector(".panel").replaceWith(panel);
+    made.querySelector(".differs").setAttribute("aria-expanded", "true");
+  }
   if (old === here()) {
     made.classList.add("here");
     made.setAttribute("aria-current", "true");
@@ -226,7 +235,7 @@ function showTheirs(id, told, comment) {
   const old = find(id);
   if (!old) return;
   const wasHere = old === here();
-  const ids = Object.values(told.groups || {}).map((html) => put(html, null, old));
+  const ids = Object.values(told.groups || {}).map((html) => put(html, null, id));
   for (const one of [id, ...ids]) touched[one] = changed[one] = performance.now();
   const isGone = told.groups && !ids.includes(id);
   (isGone ? ids : [id]).forEach((one) => find(one).classList.add("unkept"));
@@ -237,9 +246,83 @@ function showTheirs(id, told, comment) {
   if (wasHere) go(find(ids[0]));
 }
 
+// What stands below the answers of a group when it is asked for: ``differs`` or ``single``, as the class of its button.
+async function look(group, what, path) {
+  const { id } = group;
+  const panel = group.querySelector(".panel");
+  const shown = !panel.hidden && panel.dataset.shows;
+  hidePanel(group);
+  if (shown === what) return say("Hidden.");
+  await queue;
+  const told = await ask(path).catch(() => ({ said: "The desk does not answer: does its command still run?" }));
+  const now = find(id);
+  if (!now || !told.ok) return say(told.said, true);
+  const made = now.querySelector(".panel");
+  made.innerHTML = told.html;
+  made.dataset.shows = what;
+  made.hidden = false;
+  now.querySelector("." + what).setAttribute("aria-expanded", "true");
+  showNames();
+  say(told.said);
+  if (now === here() && !isBox(document.activeElement)) made.querySelector(".out")?.focus();
+}
+
+// Whether there was anything to hide.
+function hidePanel(group) {
+  const panel = group.querySelector(".panel");
+  const isOpen = !panel.hidden;
+  if (panel.contains(document.activeElement)) group.focus({ preventScroll: true });
+  panel.hidden = true;
+  group.querySelectorAll(".looks [aria-expanded]").forEach((one) => one.setAttribute("aria-expanded", "false"));
+  return isOpen;
+}
+
+function differ(group) {
+  const above = groups()[groups().indexOf(group) - 1];
+  if (!above) return say("No answer stands above this one.");
+  return look(group, "differs", `difference?of=${group.id.slice(2)}&above=${above.id.slice(2)}`);
+}
+
+// The answers of a group one by one, or one that was alone back into its group.
+function part(group) {
+  if (group.querySelector(".single")) return look(group, "single", `members?of=${group.id.slice(2)}`);
+  if (group.querySelector(".back")) return takeOut(group, Object.keys(JSON.parse(group.dataset.seen))[0], false);
+  say("This is one answer: there is none to take out.");
+}
+
+// One answer out of its group, or back into it.
+function takeOut(group, answer, out) {
+  const { id } = group;
+  const box = group.querySelector(".comment-box");
+  if (!out && box.value !== box.defaultValue) return say("Keep its comment first, or take it out of the box.", true);
+  hold(() => send(async () => {
+    const seen = JSON.parse(find(id)?.dataset.seen || "{}")[answer];
+    if (!seen) return { ok: false, said: "Not done: the answers have changed just before." };
+    return ask("apart", { answer, seen, out });
+  }, async (told) => {
+    if (!told.ok) {
+      if (told.groups) showTheirs(id, told, null);
+      return say(told.said, true);
+    }
+    go(find(regroup(told)[0]));
+    say(out ? "Taken out: this answer is marked alone now." : "Put back into its group.");
+  }));
+}
+
+// Groups that have parted, or come together. Returns the ids of those that are there now, a new one first.
+function regroup(told) {
+  const known = (id) => find("g-" + id);
+  const beside = [...Object.keys(told.groups), ...told.gone].find(known);
+  const fresh = Object.keys(told.groups).filter((id) => !known(id));
+  Object.values(told.groups).forEach((html) => put(html, null, "g-" + beside));
+  told.gone.filter(known).forEach((id) => drop(known(id)));
+  find("group-count").textContent = `${order.length} ${order.length === 1 ? "group" : "groups"}`;
+  return [...new Set([...fresh, ...Object.keys(told.groups)])].map((id) => "g-" + id);
+}
+
 function undo() {
   hold(() => send(() => ask("undo", {}), async (told) => {
-    const ids = Object.values(told.groups || {}).map((html) => put(html));
+    const ids = told.gone ? regroup(told) : Object.values(told.groups || {}).map((html) => put(html));
     if (told.rubric) await refresh();
     if (told.ok) {
       ids.forEach((id) => { delete touched[id]; });
@@ -272,6 +355,7 @@ async function toggleNames() {
   if (namesShown) {
     const told = await ask("names");
     names = told.names || {};
+    pages = told.pages || {};
   }
   find("names").setAttribute("aria-pressed", String(namesShown));
   showNames();
@@ -279,14 +363,27 @@ async function toggleNames() {
 }
 
 function showNames() {
+  if (!namesShown && !answers.querySelector(":is(.names, .who):not([hidden])")) return;
   for (const group of groups()) {
     const place = group.querySelector(".names");
     place.hidden = !namesShown;
     place.replaceChildren(...(namesShown ? Object.keys(JSON.parse(group.dataset.seen)) : []).map((alias) => {
       const name = document.createElement("bdi");
       name.textContent = names[alias] || "?";
-      return name;
+      if (!pages[alias]) return name;
+      const link = document.createElement("a");
+      link.href = pages[alias];
+      link.append(name);
+      return link;
     }));
+    if (!group.querySelector(".panel").hidden) showNamesIn(group);
+  }
+}
+
+function showNamesIn(list) {
+  for (const place of list.querySelectorAll(".who")) {
+    place.hidden = !namesShown;
+    place.textContent = namesShown ? names[place.dataset.alias] || "?" : "";
   }
 }
 
@@ -357,13 +454,20 @@ function press(event) {
   const { key, target } = event;
   if (isBox(target)) return pressInBox(event);
   const group = here();
+  if (key === "Escape") {
+    if (!group || !hidePanel(group)) return false;
+    say("Hidden.");
+    return true;
+  }
   const isItem = /^[a-z]$/.test(key) && group?.querySelector(`.item[data-letter=${key}]`);
-  if (isItem || /^[0-9.cv]$/.test(key)) {
+  if (isItem || /^[0-9.,cv-]$/.test(key)) {
     if (!group) say("No answers are in focus: j and k choose some.");
     else if (!isSeen(group)) {
       go(group);
       say("The answers in focus were not on the screen. Now they are: press the key again.");
     } else if (isItem) mark(group, null, key);
+    else if (key === "-") differ(group);
+    else if (key === ",") part(group);
     else if (KEYS[key]) KEYS[key]();
     else digit(group, key);
   } else if (Object.hasOwn(KEYS, key)) KEYS[key]();
@@ -401,6 +505,9 @@ answers.addEventListener("click", (event) => {
   else if (event.target.closest(".item")) mark(group, null, event.target.closest(".item").dataset.letter);
   else if (event.target.matches(".give")) give(group);
   else if (event.target.matches(".keep")) mark(group, null);
+  else if (event.target.closest(".differs")) differ(group);
+  else if (event.target.closest(".single, .back")) part(group);
+  else if (event.target.closest(".out")) takeOut(group, event.target.closest(".out").dataset.alias, true);
 });
 answers.addEventListener("change", (event) => {
   if (!event.target.matches(".before") || !event.target.value) return;
@@ -428,3 +535,5 @@ history.scrollRestoration = "manual";
 // On a small screen what is asked stands above the answers, and would fill it.
 if (matchMedia("(max-width: 60rem)").matches) document.querySelectorAll("aside details").forEach((one) => { one.open = false; });
 go(groups()[0]);
+// The course says that names are shown.
+if (answers.dataset.names === "shown") toggleNames();
