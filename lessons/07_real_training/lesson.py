@@ -114,7 +114,7 @@ def features(model, layers, x):
 from course import check
 check("features_or_error")
 # %% [markdown]
-# Now run your watcher on the same net:
+# Your watcher on the same net:
 
 # %%
 try:
@@ -126,12 +126,11 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # The first call compiles the code. A later call compiles again if a *guard* fails: a guard checks that a fact, such as the batch size, is
-# still the same. A hook is *early* if you register it before the first call, else *late*. `count(forward, 4, "register", 4)` means: call the
+# the same. A hook is *early* if you register it before the first call, else *late*. `count(forward, 4, "register", 4)` means: call the
 # net with 4 rows, register the hook, call it again with 4 rows; how often did the hook run in the last call?
 
 # %%
 def count(hook, *moments, sentinel=None):
-    """How often the hook runs in a compiled net's last call."""
     torch._dynamo.reset()
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
     compiled = torch.compile(net, backend="eager")
@@ -151,7 +150,7 @@ print("early:", count(forward, "register", 4))
 print("late: ", count(forward, 4, "register", 4))
 
 # %% [markdown]
-# A **sentinel** is another, early hook. Does a sentinel help a late hook? **Stop and predict** the table and the two lines below.
+# A **sentinel** is another, early hook. Does a sentinel help a late hook? **Stop and predict** the table and the three lines below.
 
 # %%
 kinds = {
@@ -165,12 +164,15 @@ for kind, hook in kinds.items():
     print(f"{kind:28} {late}     {helped}")
 print("sentinel of another kind:  ", count(forward, 4, "register", 4, sentinel=lambda net: net[1].register_forward_pre_hook))
 print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=lambda net: net[0].register_forward_hook))
+print("full backward sentinel:    ", count(forward, 4, "register", 4, sentinel=kinds["full backward hook"]))
 
 # %% [markdown]
-# Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a sentinel is in the set, a late
-# hook changes a guarded set, and the next call compiles again. The sentinel must be of the same kind, on the same module, and stay
-# registered. Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next
-# call. Or call the uncompiled net, `net._orig_mod`.
+# Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a forward hook is in the set, a
+# late one changes a guarded set, and the next call compiles again. Such a sentinel must be of the same kind, on the same module, and stay
+# registered. An early *full backward hook* helps any late hook, at a price: nothing of this net is compiled.
+#
+# Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next call. Or call
+# the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -195,9 +197,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# All forward pre-hooks in `middle` run again, and forward hooks only of its first two layers, because the second forward stops once backward
-# has what it needs: `middle.4` begins (30 in the picture), but neither it nor `middle` ends. Backward hooks run once. The second forward must
-# save as many tensors as the first, of the same shapes.
+# Here all forward pre-hooks in `middle` run again, and forward hooks only of its first two layers: the second forward stops once backward has
+# what it needs. `middle.4` begins (30 in the picture), and does not end. Backward hooks run once. The second forward must save the same
+# tensors as the first.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -224,8 +226,8 @@ except CheckpointError as error:
 #
 # Write the context manager `recorder(model, layers)`. It yields a dict: for each name in `layers` a list of entries.
 #
-# - Each call of `model` runs each of these layers once, and adds one entry per layer: the mean of the squares of the layer's output, as a
-#   Python number.
+# - Each call of `model`, which runs each of these layers once, adds one entry per layer: the mean of the squares of the layer's output, as
+#   a Python number.
 # - If a checkpoint runs one layer, or the whole `model`, again in backward, this adds no entry.
 # - After the block, even after an error, no hook is left.
 #
@@ -321,7 +323,7 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 
 # %% [markdown]
 # The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer runs,
-# and the scale is halved. This saves the net by luck: with a scale of 1,024 it dies. If a tensor hook clamps, almost nothing is left.
+# and the scale is halved. This saves the net by luck: with a scale of 1,024 it dies.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -379,7 +381,7 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
+# | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. (An early full backward hook can prevent compiling.) |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** Use `output.detach().float()`, and draw no random number (see *Further*). | The second forward must save and draw the same. |
 # | **Are the numbers true?** Clip and log right before the step. (Fused optimizers: see *Further*.) | In float16 a scaler multiplies by 65,536. |
@@ -427,8 +429,8 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 print("batch sizes 4, 6:", count(forward, 4, "register", 6), "  4, 6, 8:", count(forward, 4, 6, "register", 8))
 
 # %% [markdown]
-# The second size compiles the net again, now for other sizes, too. So nothing is compiled for the third size, and a hook registered after
-# the second is not called.
+# The second size compiles the net again, now for other sizes, too. So the third compiles nothing, and a hook registered after the second
+# is not called.
 #
 # Before the second forward, a checkpoint resets the random generator. How wrong does the gradient become if a hook draws a number in the
 # first forward only?
@@ -470,14 +472,14 @@ for fused, unscale in ((False, False), (True, False), (True, True)):
 
 # %% [markdown]
 # Your hook clips gradients that a fused optimizer has not divided yet; `unscale_` before the step cures that. If the scaler skips a step, a
-# fused optimizer still calls its hooks, but changes no parameter. (Do not use fused SGD with momentum and a scaler: in torch 2.13, a skipped
-# first step leaves its momentum uninitialised.)
+# fused optimizer still calls its hooks, but changes no parameter. (In torch 2.13, a skipped first step
+# leaves the momentum of fused SGD uninitialised.)
 #
 # ## Adapt a frozen model
 #
 # *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook on the layer added this correction. Such
-# a hook does not always help: `nn.MultiheadAttention` reads the weight of its layer `out_proj`, and never calls this layer:
+# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook added it. This
+# does not always help: `nn.MultiheadAttention` reads the weight of its layer `out_proj`, and never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -486,7 +488,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# A module that holds `A` and `B` can replace a layer that the model *calls* (lesson 04, 'Replacing modules').
+# A module can replace a layer that the model *calls* (lesson 04, 'Replacing modules').
 #
 # ### Exercise: LoRA for any Linear
 # medium · 15 min · further
@@ -535,7 +537,7 @@ class LoRA(nn.Module):
 from course import check
 check("lora")
 # %% [markdown]
-# A net that reads digits gets pictures that are upside down. All its linear layers are replaced.
+# A net that reads digits gets pictures that are upside down.
 
 # %%
 from course.data import reads, train_to_read
@@ -563,7 +565,7 @@ else:
 # %% [markdown]
 # By training 13% of its numbers the net learned the new task, and forgot half of the old one.
 #
-# Attention reads `out_proj.weight`. A LoRA has no `weight`, so it cannot replace this layer.
+# A LoRA has no `weight`, so it cannot replace `out_proj`.
 # [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a module
 # between a parameter and the code that reads it.
 
@@ -593,9 +595,9 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Which operation made the NaN?
 #
-# In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Could a hook name the *operation*? Each
-# operation that autograd records is a **node**, such as `y.grad_fn`. A node has a `name()`; its `next_functions` hold the nodes of its
-# inputs. [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
+# In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Anomaly detection (lesson 02) names a line, and
+# stops at NaN, not at infinity. Could a hook name the *operation*? Each operation that autograd records is a **node**, such as
+# `y.grad_fn`. A node has a `name()`; its `next_functions` hold the nodes of its inputs. [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples; an entry may be `None`. "Inputs" and "outputs" are those of
 # forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
 
@@ -605,7 +607,7 @@ def tell(name, made, got):
 
 
 def one_way(node):
-    """This node, then the last of its next nodes, and so on."""
+    """This node, the last of its next nodes, and so on."""
     while node is not None:
         yield node
         node = next((one for one, _ in reversed(node.next_functions) if one is not None), None)
@@ -621,14 +623,14 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # %% [markdown]
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
-# Which module made the NaN? `made_by` notes for each node the name of its module. When a module begins, it follows the graph back from the
-# inputs: nodes without a note were made before the module. When the module ends, it follows the graph back from the output: nodes without
-# a note were made in the module.
+# Which module made the NaN? `made_by` notes for each node the name of its module. When a module begins, `made_by` follows the graph back from
+# the arguments: nodes without a note were made before. When the module ends, `made_by` follows it back from the output: nodes without a note
+# were made in the module. (A tensor that the module reads from an attribute is taken for its own.)
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
 def made_by(model):
-    """Within the block: for each node recorded by autograd, note the name of the innermost module that made it."""
+    """Within the block: for each node of the model, note the name of the innermost module that made it."""
     names, running = {}, [""]
 
     def note(values, name):  # only what has no note yet
@@ -712,7 +714,7 @@ if is_written(nan_in_backward, net, torch.zeros(5, 8), total):
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of the
-# batch, and `DistributedDataParallel` averages them over the replicas. `in_replicas` runs a function in two processes:
+# batch, and `DistributedDataParallel` averages them. `in_replicas` runs a function in two processes:
 
 # %%
 import tempfile
@@ -764,8 +766,6 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
-    """Sums tensors over all replicas."""
-
     def __init__(self):
         self.size = torch.distributed.get_world_size()  # how many replicas there are
         self.bytes = 0  # how many bytes this replica has sent
@@ -801,7 +801,7 @@ def bf16_average(wire, bucket):
 from course import check
 check("bf16_average")
 # %% [markdown]
-# With two real replicas:
+# Two real replicas:
 
 # %%
 def trained(rank):
@@ -820,7 +820,7 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
 
 # %% [markdown]
 # With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a slice of
-# each weight. **Stop and predict**: which of the four hooks below are called? The post-accumulate hooks update the weight.
+# each weight. **Stop and predict**: which of the four hooks are called? The post-accumulate hooks update the weight.
 
 # %%
 def sharded(rank):

@@ -32,7 +32,7 @@ def test_a_difference_is_shown_and_hidden_by_a_key_and_a_button(browser: Any, tm
     with served(tmp_path) as (_, url), opened(browser, url, "Why twice?") as page:
         press(page, "-", "No answer stands above")
         page.keyboard.press("j")
-        press(page, "-", "Against the answer above: 2 words added, 0 taken away.")
+        press(page, "-", "words and signs added: 2, taken away: 0.")
         here = page.locator(".group.here")
         told = [" ".join(one.split()) for one in here.locator("ins").all_inner_texts()]
         assert told == ["added: it (end of added)", "added: twice (end of added)"]

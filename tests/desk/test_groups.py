@@ -139,8 +139,8 @@ def test_a_difference_is_shown_as_text(served: Served) -> None:
     assert "&lt;script&gt;" in told["html"] and "<script" not in told["html"] and "<img" not in told["html"]
     assert "\u202e" not in told["html"]
     told = look(served, f"difference?of={id_of(served, 'a > b')}&above={above}")[1]
-    assert told["said"] == "Against the answer above: 1 word added, 1 taken away."
-    assert "added: </span> &gt;<span" in told["html"] and "<del>" in told["html"]
+    assert told["said"] == "Against the answer above, words and signs added: 1, taken away: 1."
+    assert "added: </span>&gt;<span" in told["html"] and "<del>" in told["html"]
     assert look(served, f"difference?of={above}&above={above}")[1]["said"].startswith("No word differs")
     assert look(served, f"difference?of={of}&above=nothing")[0] == 404
 

@@ -23,6 +23,16 @@ class Passage:
     """How many words and signs were added here."""
     gone: int = 0
 
+    @property
+    def words(self) -> str:
+        """The text without the space before it."""
+        return self.text.lstrip()
+
+    @property
+    def space(self) -> str:
+        """The space before it."""
+        return self.text[: len(self.text) - len(self.words)]
+
 
 def difference(first: str, second: str, *, spaces_count: bool) -> list[Passage]:
     """The pieces of both texts, in order. ``spaces_count``: whether other spaces make another text, as in code."""

@@ -613,10 +613,11 @@ class _Difference(Page):
         has_code = any(one.code for one in parts)
         passages = difference(above, below, spaces_count=has_code)
         added, gone = sum(one.added for one in passages), sum(one.gone for one in passages)
-        said = f"Against the answer above: {counted(added, 'word')} added, {gone} taken away."
+        said = f"Against the answer above, words and signs added: {added}, taken away: {gone}."
         if not added and not gone:
             said = "No word differs from the answer above."
-        page = _templates().get_template("difference.html.j2").render(passages=passages, said=said)
+        values = {"passages": passages, "said": said, "has_code": has_code}
+        page = _templates().get_template("difference.html.j2").render(values)
         self.finish({"said": said, "html": page})
 
 
