@@ -40,7 +40,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read digits. In the evening we save its *state dict*: a dict from names to the tensors that PyTorch knows
+# This network learns to read digits. In the evening we save its *state dict*: a dict from names to tensors that PyTorch knows
 # in the network. The next morning, `load_state_dict` loads this dict into a new network.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -80,7 +80,7 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 # The hidden layers run, but PyTorch does not know them. A module *registers* each module that you assign to one of its
 # attributes, and does not look into a Python list. The optimizer gets `net.parameters()`, which lists only what is registered.
 # The state dict, too, holds only that: the hidden layers are neither trained nor saved. An
-# [`nn.ModuleList`](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) is a list that is a module itself.
+# [`nn.ModuleList`](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) is a module that works like a list.
 #
 # **How an exercise works**
 #
@@ -296,7 +296,7 @@ from course import check
 check("linear_from_parameters")
 
 # %% [markdown]
-# Can your layer replace PyTorch's layer? Its parameters have the same names, so it can load the parameters of an `nn.Linear`:
+# Your layer's parameters have the same names as those of an `nn.Linear`, so it can load them:
 
 # %%
 learned = {layer.weight.shape: layer for layer in trained.modules() if isinstance(layer, nn.Linear)}
@@ -311,7 +311,7 @@ except (AttributeError, KeyError, RuntimeError, TypeError):
 # %% [markdown]
 # ## Parameter, Buffer, or just an attribute
 #
-# There are four ways to keep a value in a module. Three questions decide. Should an optimizer change the value? Should a saved
+# Three questions decide how a module keeps a value. Should an optimizer change the value? Should a saved
 # file hold it? Should it follow the model to another dtype or device?
 
 # %%
@@ -334,7 +334,7 @@ for name in ("learned", "kept", "remade", "plain"):
 # %% [markdown]
 # - **Parameter**: what is learned.
 # - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such
-#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is an older way to write the same thing.
+#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the older way to register one.
 # - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
@@ -447,7 +447,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # - `"children"`: a list of the names of the modules directly in the model;
 # - `"modules"`: a list of the names of all modules below the model; `"leaves"`: how many of these modules have no children;
 # - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names.
-# - All names are dotted, in the order in which the methods yield them; list each object once, skip empty places.
+# - All names are as the methods yield them, in their order; list each object once, skip empty places.
 #
 # ```python
 # inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
@@ -490,7 +490,7 @@ print([name for name in found.get("modules", ()) if name.endswith("relu")])
 # %% [markdown]
 # ## Replacing a part
 #
-# The list has nine names: each block has one `relu`, and calls it twice. To replace a module, give its parent's attribute a new
+# Your inventory lists nine ReLUs: each block has one, and calls it twice. To replace a module, give its parent's attribute a new
 # value: `net.layer = new`, or `block[1] = new` in a container. For dotted names, `set_submodule` finds the parent.
 
 # %%
@@ -510,8 +510,8 @@ print(tiny)
 
 # %% [markdown]
 # Neither, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr` adds
-# a child with a dot in its name. **Predict:** will `two.1` be a Tanh, too? Is the new part in training mode? Which
-# weight does the optimizer hold?
+# a child with a dot in its name. **Predict:** if `one.1` of `shared` becomes a Tanh, is `two.1` one, too? A model in eval mode, with
+# an optimizer, gets a new layer: is it in training mode? Does the optimizer hold its weight?
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -524,13 +524,13 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
-# `set_submodule` changes one place only. A new part is in training mode; no older optimizer knows it.
+# `set_submodule` changes one attribute of one parent. A new part is in training mode; no older optimizer knows it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where there is an `nn.ReLU`, and
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place below the model, at any depth, where there is an `nn.ReLU`, and
 # returns the model.
 #
 # - A shared ReLU, or one in a shared block, is replaced everywhere.
@@ -608,12 +608,12 @@ for _ in range(3):
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Autograd follows the computation: every tensor with `requires_grad` that took part in `forward` gets a gradient, registered or
-# not. The optimizer knows only what `parameters()` listed when the optimizer was built: what is registered in the module. PyTorch
-# does not look into a list, so the optimizer never changes the two layers, and `zero_grad()` never clears their gradients: they
-# add up. The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network
-# asks for `head` alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and its
-# results are wrong.
+# Autograd follows the computation back from the loss: every parameter that it reaches gets a gradient, registered or not. The
+# optimizer knows only what `parameters()` listed when the optimizer was built: what is registered in the module. PyTorch does not
+# look into a list, so the optimizer never changes the two layers, and `zero_grad()` never clears their gradients: they add up.
+# The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network asks for
+# `head` alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and its results are
+# wrong.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: says that autograd (what was computed) and registration (what was assigned to attributes) are two different
@@ -632,7 +632,7 @@ for _ in range(3):
 # ### What print says about a module
 #
 # What a module's `extra_repr()` returns is in the brackets of `Linear(in_features=3, ...)`. `nn.Module` adds names, brackets and
-# indentation. A module without its own `extra_repr` shows no settings:
+# indentation. `Scale` defines none, so print hides its 2.0:
 
 # %%
 print(nn.Linear(3, 2))
@@ -679,7 +679,7 @@ check("extra_repr")
 # %% [markdown]
 # ### A parameter from outside
 #
-# One assignment adds a parameter to a model. Three questions decide what happens to it.
+# One assignment adds a parameter to a model. What happens to it?
 
 # %%
 torch.manual_seed(0)

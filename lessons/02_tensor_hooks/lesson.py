@@ -36,10 +36,10 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 #
 # ### Why hooks
 #
-# `backward()` throws most gradients away. Only *leaves* keep their gradient, in `.grad`. A leaf is a tensor that no recorded
+# `backward()` throws most gradients away. By default, only *leaves* keep theirs, in `.grad`. A leaf is a tensor that no recorded
 # operation made, such as a parameter. After
 # [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html), backward
-# calls `function` with the tensor's gradient, as soon as that gradient is complete.
+# calls `function` with the tensor's gradient, once that gradient is complete.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -95,7 +95,7 @@ check("weight_grad")
 # Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
 # last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html) (leaves only). It
-# runs as soon as `.grad` is written. `torch.autograd.grad` returns gradients and writes no `.grad`, so only the tensor hook runs.
+# runs as soon as `.grad` is written. `torch.autograd.grad` returns gradients and writes no leaf's `.grad`: only tensor hooks run.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -130,8 +130,7 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # ### What a tensor hook may return
 #
 # A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
-# shape and dtype. Anything else raises an error. Below, backward begins at `h`, as if later operations had sent the gradient
-# `[1, 10]` to `h`:
+# shape and dtype. Anything else raises an error. Below, backward begins at `h`, with the gradient `[1, 10]`:
 
 # %%
 def backward_with(hook):
@@ -231,7 +230,7 @@ print("w + 5, keeps grad:         ", two_passes(lambda grad: grad))
 print("a view of w, keeps grad:   ", two_passes(lambda grad: grad, make=lambda w: w.view(2)))
 # %% [markdown]
 # Why 6 and 60? Autograd used the memory of the kept gradient for `w.grad`, and added the second pass there. `detach()` and
-# `.data` share that memory. To keep `grad` itself helps for `w + 5`, but not for a view. **To keep a gradient, keep a clone.**
+# `.data` share that memory. Whether `grad` itself is safe depends on the operation. **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -284,8 +283,11 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 # ### Functions that remember
 #
 # A hook in a loop often needs a name. A closure looks a variable up **when the closure runs**, after the loop, not when it is
-# made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. A default value also fixes the name:
-# `lambda grad, name=name: keep(name, grad)`.
+# made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument.
+
+# %%
+closures, partials = [lambda: name for name in "abc"], [partial(str, name) for name in "abc"]
+print("closures find:", [one() for one in closures], "  partials keep:", [one() for one in partials])
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -293,10 +295,6 @@ h = w * 3
 for_left, for_right = h.clone(), h.clone()
 loss = for_left * 10 + for_right**2
 names = {"w": w, "h": h, "for_left": for_left, "for_right": for_right, "loss": loss}
-
-closures = [lambda: name for name in names]
-print("names that closures find:", [closure() for closure in closures])
-
 caught = {}
 
 
@@ -336,13 +334,12 @@ for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# `AddmmBackward0` is the box of `fc`; in forward, `fc` takes the bias, the input and the transposed weight. Boxes with `View` in
-# their names only change shapes.
+# `AddmmBackward0` is the box of `fc`; in forward, `fc` takes the bias, the input and the transposed weight (`TBackward0`). Boxes
+# with `View` in their names only change shapes.
 #
-# Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook
-# has changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of
-# `fc`, which is later than `h`. *Guided backpropagation*, for clearer pictures, lets only positive gradients back through each
-# ReLU.
+# Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook has
+# changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from that of the output of
+# `fc`, which is later than `h`. Such hooks let only positive gradients back through each ReLU in *guided backpropagation*.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -351,7 +348,7 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # 1. `freeze_bias(net)`: `net.fc.bias.grad` is None before the call; after it, each `backward()` makes this `.grad` a tensor of
 #    zeros. Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
-#    Gradients of earlier tensors change accordingly, everything else stays. All gradients are finite.
+#    Gradients of earlier tensors change accordingly, everything else stays. You may assume finite gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_bias(net: nn.Module) -> None:
@@ -363,7 +360,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0. (In the pictures, the gradient goes up to the inputs.)"""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (The gradient flows downstream: in the pictures, up.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -386,9 +383,8 @@ check("bias_and_clamp", part="clamp")
 #
 # ### Removing a hook
 #
-# A parameter lives long, and so do its hooks: run the same cell three times, and the layer has three hooks. `register_hook`
-# returns a **handle**, and `handle.remove()` takes the hook away. A `with` block removes its hook at its end. A deep copy has
-# no tensor hooks.
+# A parameter lives long, and so do its hooks: register one three times, and the layer has three. `register_hook` returns a
+# **handle**: `handle.remove()` takes the hook away. A `with` block removes its hook at its end. A deep copy has no tensor hooks.
 
 # %%
 import copy
@@ -417,7 +413,7 @@ print("none any more: ", weight_gradient(layer))
 # *Clipping* limits huge gradients:
 #
 # - **By value:** each element is clamped to a range. A hook on each parameter clips the gradient of each pass;
-#   `clip_grad_value_` clips once: the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient:
+#   `clip_grad_value_` clips once: the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) gets no gradient:
 #   `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their
 #   direction. A tensor hook knows only its own tensor, so this kind of clipping runs after backward:
@@ -476,18 +472,20 @@ def forward(embed, first, second, root):
     return {"difference": difference, "squares": squares, "total": total, "distance": distance, "loss": loss}
 
 
-def train(root, watch=lambda net: None):
-    """Train a new net; return losses, last pairs, net, and what `watch(net)` returned."""
+def new_net():
     torch.manual_seed(0)
-    embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
-    watched = watch(embed)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
+
+
+def train(embed, root):
+    """Train the net; return its losses and the last pairs."""
     batches = torch.randint(len(labels), (300, 2, 16))   # for each step 16 pairs of pictures
-    losses, pairs = train_until_nan(embed, lambda pairs: forward(embed, *pairs, root)["loss"], batches, lr=0.1)
-    return losses, pairs, embed, watched
+    return train_until_nan(embed, lambda pairs: forward(embed, *pairs, root)["loss"], batches, lr=0.1)
 
 
-losses, pairs, embed, _ = train(torch.sqrt)
-print(f"NaN in step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
+embed = new_net()
+losses, pairs = train(embed, torch.sqrt)
+print(f"NaN in step {len(losses) - 1}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
 last_step = forward(embed, *pairs, torch.sqrt)
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in last_step.values()))
 
@@ -549,7 +547,7 @@ def smooth(run):
     return [sum(run[max(0, end - 20) : end]) / min(end, 20) for end in range(1, len(run) + 1)]
 
 
-runs = {"square root": smooth(losses), "square root of (total + 1e-12)": smooth(train(safe_root)[0])}
+runs = {"square root": smooth(losses), "square root of (total + 1e-12)": smooth(train(new_net(), safe_root)[0])}
 draw_curves(runs, title="Loss of the net that died, the mean of the last 20 steps")
 
 # %% [markdown]
@@ -589,7 +587,7 @@ def adapt(steps, lr=4):
 
 trained, trained_reads = copy.deepcopy(reader.state_dict()), reads(reader)
 died, fatal = adapt(steps)
-print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
+print(f"digits read: {trained_reads}   NaN in step {len(died) - 1}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
 # ### Exercise: Who made the NaN?
@@ -765,8 +763,6 @@ for what, branch in {"as it is": torch.clone, "none": torch.detach, "reversed": 
     if branch(framed) is not None:
         print(f"scanner head's gradient {what:9} digits read from each scanner:", *train_on_both(branch))
 # %% [markdown]
-# As it is, the scanner head's gradient harms the reading of the second scanner's digits. Reversed, it helps.
-#
 # ### Zeros are not the same as no gradient
 #
 # A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Both have a catch:
@@ -798,8 +794,8 @@ print("requires_grad_(False), old .grad:", next_step(lambda w: w.requires_grad_(
 # ### A hook that waits for several gradients
 #
 # [`torch.autograd.graph.register_multi_grad_hook(tensors, function)`](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.register_multi_grad_hook)
-# waits. If a pass reaches any of the tensors, PyTorch calls `function` once, with a list of their gradients, in the order of
-# `tensors`. It does not wait for tensors that this pass does not reach: for these the list has None.
+# waits. If a `backward()` reaches any of the tensors, PyTorch calls `function` once, with a list of their gradients, in the order
+# of `tensors`. It does not wait for tensors that this pass does not reach: for these the list has None.
 
 # %%
 torch.manual_seed(0)
@@ -815,21 +811,21 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
     (a * b + b * c).sum().backward()   # does not reach d
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
-# that were registered earlier. It runs as a tensor hook of the last tensor to get its gradient, here `b`. So `b.grad` is not
-# yet written (`False` above): do not read `.grad`. And a frozen tensor in the list raises an error.
+# Such a hook is for watching: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
+# registered earlier. It runs as a tensor hook of the last tensor to get its gradient, here `b`. So `b.grad` is not yet written
+# (`False` above): do not read it. A frozen tensor raises an error; so does `torch.autograd.grad` for a leaf in the list.
 #
 # ### Exercise: Watch the total norm
 #
 # medium · 14 min · further
 #
-# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass through the model adds one number to
+# Write `watch_norm(model)`. It returns an empty list immediately. Each later `backward()` through the model adds one number to
 # the list (a Python number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were
 # one long vector. Parameters that are frozen, or that a pass does not reach, do not count.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_norm(model: nn.Module) -> list:
-    """Return a list that gets the total norm at each backward pass."""
+    """Return a list that gets the total norm at each ``backward()``."""
     norms = []
     # TODO: one hook that waits for the gradients of all parameters.
     ### BEGIN SOLUTION
@@ -852,10 +848,13 @@ print(norms)  # [3.0]: the gradients are 2, 2 and 1
 from course import check
 check("multi_grad")
 # %% [markdown]
-# The net that died in step 77: did the norm of its gradients grow before that step?
+# The net that died in step 76: did the norm of its gradients grow before that step?
 
 # %%
-draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or []}, title="The norm up to the NaN")
+net = new_net()
+norms = watch_norm(net)
+train(net, torch.sqrt)
+draw_curves({"all gradients together": norms or []}, title="The norm up to the NaN")
 # %% [markdown]
 # No: nothing warned.
 #
@@ -865,8 +864,8 @@ draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or
 #
 # A post-accumulate hook is called with the leaf itself, and can move a finished `.grad` elsewhere *at once*.
 #
-# If the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits, enough for *one*
-# gradient. But `.grad` is a sum of many:
+# If the weights of a large model are in bfloat16, so is `.grad`, by default. That dtype keeps two to three decimal digits, enough
+# for *one* gradient. But `.grad` is a sum of many:
 
 # %%
 w = torch.zeros(1, dtype=torch.bfloat16, requires_grad=True)
@@ -875,14 +874,14 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number in bfloat16 is 258: 256 + 1 is rounded to 256.
+# After 256 the next number in bfloat16 is 258, so 256 + 1 stays 256.
 #
 # ### Exercise: Add up gradients in float32
 #
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under the parameter's name in `model.named_parameters()`. From then on each backward pass adds its gradients to
+# gradient, under the parameter's name in `model.named_parameters()`. From then on each `backward()` adds its gradients to
 # these sums; values that were in `.grad` before the call are not added. After backward `.grad` is None for these parameters;
 # frozen ones stay as they are.
 
@@ -953,7 +952,7 @@ print("h.grad:", h.grad.item())
 #
 # `nn.ReLU(inplace=True)` writes its result into its input. This tensor is still the same Python object, but for autograd it is
 # the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get? At
-# the end, `h` is a **view**: it shares the memory of another tensor, as a slice or a transpose does.
+# the end, `h` is a **view**: it shares the memory of another tensor, its **base**, as a slice or a transpose does.
 
 # %%
 def change_after_registering(change, view=False):
@@ -964,20 +963,21 @@ def change_after_registering(change, view=False):
     h.retain_grad()
     change(h)
     (h * 10).sum().backward()
-    return f"made by {h.grad_fn.name():14} the hook gets {caught}, retain_grad keeps {h.grad.tolist()}"
+    return f"{h.grad_fn.name():20} {caught!s:20} {h.grad.tolist()}"
 
 
-print("relu_():               ", change_after_registering(torch.relu_))
-print("mul_(3):               ", change_after_registering(lambda h: h.mul_(3)))
-print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda h: h.mul_(3))))
-print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), view=True))
-
+print("change                  h is made by         the hook gets        retain_grad keeps")
+print("relu_()                ", change_after_registering(torch.relu_))
+print("mul_(3)                ", change_after_registering(lambda h: h.mul_(3)))
+print("under no_grad, mul_(3) ", change_after_registering(torch.no_grad()(lambda h: h.mul_(3))))
+print("of a view, mul_(3)     ", change_after_registering(lambda h: h.mul_(3), view=True))
+print("of its base, no_grad   ", change_after_registering(torch.no_grad()(lambda h: h._base.mul_(3)), view=True))
 # %% [markdown]
-# A hook is at a node of the **graph**. A recorded in-place operation makes a new node. The hook stays at the old
-# node: it gets the gradient of **the value that the tensor held when the hook was registered**. But after a change of a *view*,
-# backward may no longer reach the old node. Then the hook never runs, without an error. A change that is not recorded, under
-# `no_grad` or by an optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it
-# keeps the gradient of the **new value**.
+# A hook is at a node of the **graph**. A recorded in-place operation makes a new node. The hook stays at the old node: it gets
+# the gradient of **the value that the tensor held when the hook was registered**. A change that is not recorded, under `no_grad`
+# or by an optimizer, makes no new node: hooks on parameters survive training. But after *any* change of a view or its base,
+# backward may no longer reach the view's old node. Then the hook never runs, without an error. `retain_grad` follows the tensor:
+# it keeps the gradient of the **new value**.
 #
 # ### Exercise: Before and after
 #
@@ -1055,9 +1055,9 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
-# So the transposed weight that a linear layer saves costs nothing. One trap: a tensor holds its graph, and the graph holds pack,
-# pack's variables, and what pack returned. If pack returns or keeps the tensor itself, tensor and graph hold each other, and
-# **are not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# So the transposed weight that a linear layer saves costs nothing. But `exp` saves its own result. This tensor holds its graph;
+# the graph holds pack, pack's variables, and what pack returned. If pack returns or keeps the result itself, tensor and graph
+# hold each other, and **are not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc

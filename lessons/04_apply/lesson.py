@@ -15,7 +15,7 @@
 # - **You will** wake this net, and teach a trained net something new, with most of it frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to freeze layers.
 # - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
-# - **Time:** <!-- time and points -->.
+# - **Time:** <!-- time and points -->. Do *Further* in three parts.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}

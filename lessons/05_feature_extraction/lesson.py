@@ -127,7 +127,7 @@ for how, everything in (("shifted", moved), ("not shifted", straight)):
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9. Yet its inner numbers sort slightly shifted pictures much better than pixels do. The reason is the training:
-# an untrained net's numbers are no better than pixels. Such inner outputs are called **features**.
+# an untrained net's numbers are about as good as pixels. Such inner outputs are called **features**.
 #
 # ## The children are not the model
 #
@@ -154,21 +154,19 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` shows which layers the model *has*; only `forward` shows how the model *uses* them. What does `forward` do between `avgpool` and
-# `fc`?
+# `named_children()` shows which layers the model *has*; only `forward` shows how the model *uses* them. What does `forward` do after `avgpool`?
 
 # %%
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let the model run its own `forward`, and listen
-# with hooks.
+# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let `forward` run, and listen with hooks.
 #
 # ### Give each hook its name
 #
-# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks. A
-# closure that uses the loop's own variable looks the name up too late: when the closure runs (lesson 02). Use a default argument, `partial`, or
-# your own function that returns the hook.
+# A hook gets the module, and a module does not know its own name: its parent does. So take the name from the loop that registers the hooks. A closure
+# that uses the loop's own variable looks the name up too late: when the closure runs (lesson 02). Use a default argument, `partial`, or your own
+# function that returns the hook.
 #
 # ### Exercise: A net that reports
 #
@@ -242,7 +240,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values these layers' outputs.
-# - The model's modes and output stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - Each module's mode and the model's output stay, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -286,7 +284,7 @@ from course import check
 check("feature_extractor")
 
 # %% [markdown]
-# Which layer's features sort the 4s, 7s and 9s best? Guess first. Then ask your extractor for all layers at once, in the order in which they run:
+# Which layer's features sort the 4s, 7s and 9s best? Guess first. Then ask your extractor for six layers at once:
 
 # %%
 layers = ["conv1", "block.conv1", "block.conv2", "block", "pool", "fc"]
@@ -307,8 +305,8 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
 show_source(Residual, TinyResNet)
 
 # %% [markdown]
-# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. A BatchNorm's output
-# has negative values, a ReLU's output has none. The hook below keeps three tensors: which of them still have negative values?
+# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. This BatchNorm's
+# output has negative values, a ReLU's has none. The hook below keeps three tensors: which of them still have negative values?
 
 # %%
 kept = {}
@@ -333,12 +331,12 @@ draw_feature_maps(twice, columns=4, title="The output of bn1, kept and looked at
 # | you want | keep |
 # | --- | --- |
 # | to look at values | `output.detach().clone()` |
-# | to call `backward()` on the feature itself | `output.clone()` (keeps the whole graph alive: delete the clone soon) |
+# | to call `backward()` on the feature itself | `output.clone()` (keeps the graph up to this layer alive: delete the clone soon) |
 # | to save memory, if no later operation works in place | `output.detach()` |
 #
 # ## Hooks pile up
 #
-# Hooks stay: your `FeatureExt` leaves its hooks on the model. Run a cell twice, and each hook is there twice. What helps (lesson 03): `with`, an
+# Hooks that `FeatureExt` registers in `__init__` stay: build it twice on one model, and each is there twice. What helps (lesson 03): `with`, an
 # `ExitStack` for many hooks, or `finally`. Register inside such a block, too: a misspelt name raises an error when other hooks are already there.
 #
 # ### Exercise: Features that do not change
@@ -396,7 +394,7 @@ check("safe_features")
 # convolution. She knows that, but she says: "I have called `detach()`, so whatever happens later cannot reach my copies."
 #
 # What does `detach()` cut, and what does it not cut? Say what her histograms really show, which single change to her line makes the histograms right,
-# and how she could have noticed. (A person reads your answer, no check does.)
+# and how she could have noticed. (A person reads your answer.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -415,7 +413,7 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# `hooked` registers hooks and removes them, `run_with` also runs the model: you may call both from here on, also in exercises.
+# You may call these two functions from here on, also in exercises:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -538,8 +536,8 @@ for many in (0, 2, 4, 6, 12, 16) if order else ():
     print(f"{many:2} of the best: {best:16}  {many:2} of the worst: {worst}")
 
 # %% [markdown]
-# In this net four maps of the 3 are *enough*: the other twelve still carry the 8, and yet the net says 3. The six worst change almost nothing. So does
-# a 3 *need* its best maps? Now take all 3s that the net reads, and replace six of their maps by the 8's maps, or by zeros:
+# For this 3 and this 8, four maps are *enough*: the other twelve still carry the 8, and yet the net says 3. The six worst change almost nothing. So
+# does a 3 *need* its best maps? Now take all new 3s that the net reads, and replace six of their maps by the 8's maps, or by zeros:
 
 # %%
 def without(one, channels):
@@ -556,16 +554,16 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
     if channels:
         ways = {"the 8's maps": patched(eight.expand_as(threes), threes, channels), "zeros": without(threes, channels)}
         stay = [f"{(scores.argmax(1) == 3).float().mean():.0%} with {what}" for what, scores in ways.items()]
-        print(f"the six {which} maps replaced: of {len(threes)} threes, {' and '.join(stay)} stay a 3")
+        print(f"the six {which} maps replaced: of {len(threes)} threes, these stay a 3: {', '.join(stay)}")
 
 # %% [markdown]
-# With zeros in place of its six best maps, nearly every 3 stays a 3 in this net; with the 8's maps, hardly any. "Needed" depends on the replacement.
+# With zeros in place of its six best maps, nearly every 3 stays a 3 in this net; with this 8's maps, hardly any. "Needed" depends on the replacement.
 #
 # ## The same with a GPT
 #
-# Large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here is a
-# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Note in the source:
-# `softmax` is a module, and a block returns a dict.
+# Most large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here
+# is a small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. In its source, `softmax` is a module,
+# and a block returns a dict.
 
 # %%
 show_source(Head, Block)
@@ -596,9 +594,9 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# The last five rows predict the digits of the answer: the row `=` predicts the first. Here the heads of the second block show diagonals, one head
-# more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the
-# first block look at the task word (the left column). Which of these two heads carries the task to the digits? Guess first. The cell runs 300
+# The last five rows predict the digits of the answer: the row `=` predicts the first. There the heads of the second block look along a diagonal, one
+# head more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of
+# the first block look at the task word (the left column). Which of these two heads carries the task to the digits? Guess first. The cell runs 300
 # `copy` lines, and patches one head at a time: the head returns its output for the `reverse` line with the same five digits before `=`.
 
 # %%
@@ -673,8 +671,8 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus its mean output for 1,000 `copy` lines. How
-# much of this direction makes the net reverse?
+# At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus that for 1,000 `copy` lines. How much of
+# this direction makes the net reverse?
 
 # %%
 def hidden(task):
@@ -686,11 +684,12 @@ def hidden(task):
 
 
 direction = hidden("reverse") - hidden("copy")
-steps = {f"{strength} of it": strength * direction for strength in (0, 0.25, 0.5, 0.75, 1)}
+steps = {f"{strength} of it": strength * direction for strength in (0, 0.5, 0.75)}
 at_digits = torch.zeros(len(direction), 1)
 at_digits[1:equals] = 1
 steps["all of it, only at the digits"] = direction * at_digits
-steps |= {f"{times} x its mean at the digits": times * direction[1:equals].mean(0) * at_digits for times in (1, 3)}
+steps["its mean at the digits"] = direction[1:equals].mean(0) * at_digits
+steps["3 x its mean at the digits"] = 3 * steps["its mean at the digits"]
 for what, step in steps.items():
     if (handle := steer(gpt.blocks[0], step)) is None:
         print("steer is not written yet")
@@ -704,7 +703,7 @@ for what, step in steps.items():
 #
 # ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
-# The core path ends here. Each of the three further parts is complete in itself.
+# The core path ends here. Each further part is complete in itself.
 #
 # ### Looking must not change the model
 #
@@ -766,11 +765,8 @@ check("untouched_model")
 # these, and `output[0]` keeps only the first part.
 
 # %%
-def parts(output, place=""):
-    return " ".join(
-        f"[{place}{i}] {type(part).__name__ if not isinstance(part, torch.Tensor) else tuple(part.shape)}"
-        for i, part in enumerate(output)
-    )
+def parts(output):
+    return [tuple(part.shape) if isinstance(part, torch.Tensor) else type(part).__name__ for part in output]
 
 
 lstm = nn.LSTM(4, 3, batch_first=True)
@@ -866,7 +862,7 @@ predicted = []  # TODO: before the first run, the names, in the order in which t
 ### BEGIN SOLUTION
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 ### END SOLUTION
-what_ran = None  # after the run, if you were wrong: the list that ran; `predicted` stays
+what_ran = None  # if you were wrong: the real order; leave `predicted` as it is
 
 
 def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
@@ -909,7 +905,7 @@ check("reused_modules")
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
 # [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees both, because it uses no hooks: it runs `forward`
-# with *proxies*, objects that stand for tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it.
+# with *proxies*, objects that stand for tensors, and writes down each operation on them. This is called *tracing*; `torch.fx` does it.
 
 # %%
 tiny = TinyResNet().eval()
@@ -924,18 +920,14 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 # | which models | those that call their modules | those that can be traced |
 # | what you can get | inputs and outputs of modules | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
-# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1` with the old model, with their hooks and modes |
-# | a hook on a block such as `layer1` | runs at each call | runs only during tracing: it gets a proxy, and what it returns stays in the new model |
-# | modes | stay | tracing gives every layer the mode of the whole model |
 #
-# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them, if it also runs. A call with an
-# unused result is left out:
+# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them, if you asked for something that
+# needs this step. A call with an unused result is usually left out:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
-traced = create_feature_extractor(net, wanted)
 with torch.no_grad():
-    by_fx, by_hooks = traced(x), safe_features(net, wanted, x) or {}
+    by_fx, by_hooks = create_feature_extractor(net, wanted)(x), safe_features(net, wanted, x) or {}
     alone = create_feature_extractor(net, ["bn1"])(x)["bn1"]
     beside = create_feature_extractor(net, ["bn1", "layer1"])(x)["bn1"]
 print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
@@ -953,25 +945,32 @@ minus = torch.tensor([-1.0])
 print("the model returns", Unused()(minus).item(), "  fx returns", create_feature_extractor(Unused(), ["mul"])(minus)["mul"].item())
 
 # %% [markdown]
-# If an `if` in `forward` depends on a tensor's value or shape, tracing fails, and leaves the model in training mode. A hook works here, too.
+# The new model's layers, such as `bn1`, **are** the old model's. Tracing gives each of them the mode of the whole old model. A hook on a block runs only
+# during tracing, on a proxy:
 
 # %%
-class Picky(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 2)
+tiny.bn1.train()                                                       # all else stays in eval mode
+with tiny.block.register_forward_hook(lambda m, args, output: print("the block's hook gets a", type(output).__name__)):
+    shares = create_feature_extractor(tiny, ["block"])
+    shares(torch.ones(1, 3, 8, 8))
+print("the same bn1:", shares.bn1 is tiny.bn1, "  in training mode:", tiny.bn1.training)
 
+# %% [markdown]
+# Tracing fails if an `if` in `forward` depends on a tensor's value or shape. After any error, the model may be in training mode. A hook works here:
+
+# %%
+class Picky(nn.Sequential):
     def forward(self, x):
-        return self.fc(x) if x.sum() > 0 else x
+        return self[0](x) if x.sum() > 0 else x
 
 
-picky = Picky().eval()
+picky = Picky(nn.Linear(2, 2)).eval()
 try:
-    create_feature_extractor(picky, ["fc"])
+    create_feature_extractor(picky, ["0"])
 except torch.fx.proxy.TraceError as error:
     print("create_feature_extractor:", error)
 print("in training mode now:", picky.training)
-with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.shape))):
+with picky[0].register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.shape))):
     picky(torch.ones(1, 2))
 
 # %% [markdown]
@@ -982,8 +981,8 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later
 # step overwrites it.
 #
-# - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise `step` is a name from `get_graph_node_names`; assume that the model uses each call's result.
+# - If `step` is a module's dotted name, the value is this module's **first** output, in any model, even one that cannot be traced.
+# - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
@@ -1001,7 +1000,7 @@ def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
         try:
             return create_feature_extractor(model, [step])(x)[step]
         finally:
-            model.eval()  # a failed trace leaves it in training mode
+            model.eval()  # after an error it may be in training mode
     outputs = []
     run_with(model, {step: lambda module, args, output: outputs.append(output.detach().clone())}, x)
     return outputs[0]
@@ -1078,15 +1077,16 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, two for each MAC: a multiplication and an addition. The
-# second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: products inside functions, as
-# in attention.
+# torch also counts, below modules: `FlopCounterMode` counts the **FLOPs** of convolutions and products of matrices, two for each MAC: a
+# multiplication and an addition. The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its products
+# in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.**
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
+cut = create_feature_extractor(net, ["layer3"])
 layer, sentence = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(1, 50, 16)
-for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("Transformer layer", layer, sentence)):
+for what, model, given in (("ResNet-18", net, x), ("cut after layer3", cut, x), ("Transformer layer", layer, sentence)):
     with FlopCounterMode(display=False) as counter:
         model(given)
         flops = counter.get_total_flops()
@@ -1103,7 +1103,7 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 #
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): with `output_hidden_states=True` you often need no hook.
-# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patches every head and position of a real GPT-2, and draws heat maps.
+# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): its demo patches every head and position of a real GPT-2, and draws heat maps.
 #
 # **Next:** lesson 06 builds tools from hooks.
 #

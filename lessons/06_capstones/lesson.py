@@ -35,8 +35,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net as it was just
-# before its last finite loss. `x` is the batch that breaks it:
+# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net just before the
+# step that breaks it. `x` is the batch of this step; its loss is still finite:
 
 # %%
 scans, answers = scans_of_digits()
@@ -67,7 +67,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
 # | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient with respect to its output, or `None` |
 #
-# - In the checks each module returns one tensor, and ReLUs work in place. For other models, `tensors_in(output)` finds all tensors.
+# - In the checks each module returns one tensor, and ReLUs work in place. For other models, `tensors_in(output)` looks into tuples, lists and dicts.
 # - If a block and its last layer return the same tensor, either name is right.
 #
 # ```python
@@ -151,7 +151,7 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {row.grad.abs().max():.1e}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, 1e-12: the gradient is finite and huge. The last two versions divide by 1e-3. Does the
+# `F.normalize` divides by its `eps`, 1e-12: the gradient is finite and huge. The last two versions divide by 1e-3. Does the
 # last one cure the patient?
 
 # %%
@@ -216,7 +216,7 @@ for title, kind in nets.items():
 draw_gradient_flow(weights, title="The first, a middle and the last linear layer of four nets")
 
 # %% [markdown]
-# Without activations, the first layer's gradient is 1/5 of the last layer's, with sigmoids less than 1/100,000 (the axis is logarithmic).
+# Without activations, the first layer's gradient is 1/5 of the last layer's, with sigmoids less than 1/100,000.
 # BatchNorm cures that, even between sigmoids.
 #
 # ### Three faults at once
@@ -317,8 +317,8 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they count against the class | `(N, h, w)` |
 #
-# The score is the model's output, and not the softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the picture with
-# the most certain answer:
+# The score is the model's output, and not the softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the new picture
+# with the most certain answer:
 
 # %%
 scores = eye(framed[1694:1695])
@@ -345,9 +345,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor now holds the ReLU's output. So keep a clone of the output; and for the gradient register a tensor hook on the output *inside*
-# the forward hook: it gets the gradient with respect to the value at that moment. Or keep a tensor of your own, and return its clone to the
-# model. `torch.autograd.grad(score, tensor)` changes no `.grad`. Your tool may refuse a model in training mode.
+# The kept tensor now holds the ReLU's output. So keep a clone of the output; and for the gradient register a tensor hook on the output (if it
+# is no view) *inside* the forward hook: it gets the gradient with respect to the value at that moment. Or keep a tensor of your own, and
+# return its clone to the model. `torch.autograd.grad(score, tensor)` changes no leaf's `.grad`. Your tool may refuse training mode.
 #
 # ### Exercise: Grad-CAM
 #
@@ -420,7 +420,7 @@ for digit, (top, left) in places.items():
     print(f"without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
 # %% [markdown]
 # Most heat for a digit on the board lies on this digit; without this digit its score falls. But a third of the heat for a 3 lies on the 7,
-# and without the 7 the score of 3 does not fall: other parts of the 7 count against a 3, about as much as the bar counts for it, and step 5
+# and without the 7 the score of 3 does not fall. Other parts of the 7 count against a 3, about as much as the bar counts for it; step 5
 # sets them to 0. Without the 0 or the 4 this score even rises: both count against a 3. No board has a 1, but its map is not empty. So a map is
 # no sure sign that the class is there, and does not say how much a place counts in total.
 #
@@ -460,8 +460,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. The hooks of the shared weight run once. Is it
-# safe to change a weight in the middle of backward? Yes, if a gradient flows from each use of the weight back to the weight. Then this
-# gradient is complete only when backward has passed all these uses, and backward does not read the weight again.
+# safe to change a weight in the middle of backward? Yes, if a gradient flows from each use of the weight back to the weight. Then the
+# weight's gradient is complete only when backward has passed all its uses, and backward does not read the weight again.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -525,7 +525,7 @@ make_optimizer = partial(torch.optim.SGD, lr=0.1, momentum=0.9)
 
 
 def trained(with_tool):
-    """The parameters after ten steps, and the bytes of gradients whenever one was complete."""
+    """The parameters after ten steps, and the most bytes of gradients in memory."""
     torch.manual_seed(0)
     hidden = [layer for _ in range(5) for layer in (nn.Linear(64, 64), nn.Tanh())]
     net, sizes = nn.Sequential(nn.Flatten(), *hidden, nn.Linear(64, 10)), []
@@ -681,7 +681,7 @@ class PerSampleGradients:
 from course import check
 check("per_sample_gradients")
 # %% [markdown]
-# Which of the last 32 scans broke the patient?
+# Which of the 32 scans broke the patient?
 
 # %%
 patient.train().zero_grad()
@@ -934,7 +934,7 @@ draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is n
 # %% [markdown]
 # Checkpoints: half is left. The frozen part saves nothing, but only a quarter is gone: the layer behind it now saves the map between the
 # parts. Saved tensors grow with the batch, parameters and gradients do not. The bars count what is saved when forward ends. In backward,
-# each checkpoint computes and saves its part again. So the *peak*, the most memory in use at one time, falls less than the bar.
+# each checkpoint computes and saves its part again. So the *peak*, the most memory at one time, falls less than the bar.
 #
 # ## Your tools on models from practice
 #

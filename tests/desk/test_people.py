@@ -161,12 +161,18 @@ def test_an_answer_to_a_complaint_goes_into_the_gradebook_and_onto_the_page(name
     assert "2.5 of 3" in card(named, "ben", "Twice").get_text()
     page = bs4.BeautifulSoup(named.ask(f"/learner/ben/page/{LESSON}")[2], "html.parser")
     assert "You are right" in page.select_one(".comment").get_text()  # type: ignore[union-attr]
+    assert main(["feedback", "ben", "--course", str(named.room.root)]) == 0
+    written = named.room.root / "feedback" / "ben" / LESSON / f"{LESSON}.html"
+    assert "You are right" in written.read_text()
+    assert "The one in feedback/ is the same" in named.page("/learner/ben/").get_text()
     # Of a group only this one has changed; it can be marked alone.
     assert answer(named, "ada", "Why twice?", points="1")[0] == 303
     assert marks_in(named.room, "why")["ada"] == (1.0, False) and marks_in(named.room, "why")["ben"] == (None, True)
     # What tests have marked is changed, too.
     assert answer(named, "cyd", "Twice", points="0")[0] == 303
     assert marks_in(named.room, "test_twice")["cyd"] == (0.0, False)
+    assert answer(named, "ben", "Twice", comment="Once more.")[0] == 303
+    assert "The one in feedback/ is of before" in named.page("/learner/ben/").get_text()
 
 
 def test_nothing_new_writes_nothing(named: Served) -> None:

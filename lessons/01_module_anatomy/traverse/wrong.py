@@ -3,7 +3,7 @@
 
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
-# breaks: in the order in which the methods yield them
+# breaks: in their order
 # edits: names_filtered
 -        "children": [name for name, _ in model.named_children()],
 -        "modules": [name for name, _ in model.named_modules() if name],
@@ -76,7 +76,7 @@
 
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order
-# breaks: in the order in which the methods yield them
+# breaks: in their order
 # edits: names_filtered
 +    names, level = [], [("", model)]
 +    while level:
@@ -103,7 +103,7 @@
 
 # %% names_without_path
 # misconception: names without the path | hint: name_without_path
-# breaks: All names are dotted
+# breaks: All names are as the methods yield them
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {key: tuple(p.shape) for m in model.modules() for key, p in m.named_parameters(recurse=False)},

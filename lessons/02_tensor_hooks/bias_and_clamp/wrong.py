@@ -1,4 +1,4 @@
-# nothing to break: All gradients are finite.
+# nothing to break: You may assume finite gradients.
 
 # %% bias_no_return
 # misconception: the hook returns nothing | hint: hook_returns_nothing

@@ -115,7 +115,7 @@ def watch_norm(model):
 
 # %% removes_itself
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
-# breaks: Each later backward pass through the model adds one number to the list
+# breaks: Each later `backward()` through the model adds one number to the list
 # edits: frozen_in_the_list
 +        handle.remove()
  

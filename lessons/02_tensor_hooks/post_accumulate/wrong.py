@@ -105,7 +105,7 @@ def accumulate_in_float32(model):
 
 # %% removes_itself
 # misconception: works in the first pass only | hint: runs_only_once
-# breaks: From then on each backward pass adds its gradients to these sums
+# breaks: From then on each `backward()` adds its gradients to these sums
 # edits: last_pass_only
 -    sums = {}
 +    sums, handles = {}, {}

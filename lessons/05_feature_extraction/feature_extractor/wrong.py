@@ -70,7 +70,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model's modes and output stay the same
+# breaks: Each module's mode and the model's output stay
 # edits: returns_nothing
 +        model.eval()
          for name in layers:

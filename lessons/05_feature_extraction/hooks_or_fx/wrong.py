@@ -56,7 +56,7 @@ def hook_into(found, name, output):
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
-# breaks: Otherwise `step` is a name from `get_graph_node_names`
+# breaks: Otherwise `step` is a name in both lists of `get_graph_node_names`
 def value_at(model, step, x):
     found = []
     with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):

@@ -1,6 +1,6 @@
 # nothing to break: Write the context manager
 # nothing to break: In the checks each module returns one tensor
-# nothing to break: For other models, `tensors_in(output)` finds all tensors
+# nothing to break: For other models, `tensors_in(output)` looks into tuples, lists and dicts
 # nothing to break: either name is right
 
 # %% bad_gradients_of_parameters
