@@ -14,6 +14,7 @@ from itertools import chain
 from typing import cast
 
 from nbproof.course_file import Course
+from nbproof.syntax import parsed
 
 __all__ = [
     "CHECK_LINE",
@@ -39,7 +40,7 @@ _AT_HOME = {"truth", "mistakes"}
 
 def probe_in(source: str) -> str:
     """The part of a test cell without anything that knows, or helps to compute, what is wanted."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     checks = _checks_called(tree.body)
     family = _family(tree)
     whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
@@ -58,7 +59,7 @@ def probe_in(source: str) -> str:
 def names_asked(probe: str) -> frozenset[str]:
     """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
     names = set()
-    for node in ast.walk(ast.parse(probe)):
+    for node in ast.walk(parsed(probe)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             names.add(node.value)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
@@ -68,7 +69,7 @@ def names_asked(probe: str) -> frozenset[str]:
 
 def left_out(source: str) -> list[ast.stmt]:
     """The statements of a test cell, and of its checks, that bind no new name: the worker's half leaves them out."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     family = _family(tree)
     statements: list[ast.stmt] = []
     bound: set[str] = set()
@@ -207,7 +208,7 @@ def the_call(course: Course, source: str) -> re.Match[str] | None:
 def _statements(source: str) -> list[ast.stmt] | None:
     """Those of a text; None if it is no Python."""
     try:
-        return ast.parse(source).body
+        return parsed(source).body
     except (SyntaxError, ValueError, RecursionError):
         return None
 

@@ -30,7 +30,6 @@ Edits with ``+`` alone are added at the end.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,6 +40,7 @@ from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 from nbproof.lesson.check_cell import grade_id_of, import_lines, left_out, the_call
 from nbproof.lesson.lesson import FILES, Candidate
+from nbproof.syntax import parsed
 
 __all__ = [
     "EXPLORE",
@@ -100,7 +100,7 @@ def _refuse_uncut(cell: NamedCell, grade_id: str) -> None:
 def refuse_no_python(source: str, place: str, name: str) -> None:
     """Raise LessonError, with this place, if a text is no Python; ``name``: of the cell."""
     try:
-        ast.parse(source)
+        parsed(source)
     except SyntaxError as error:
         raise LessonError(
             f"{name}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",

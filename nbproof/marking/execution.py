@@ -12,7 +12,6 @@ made up every word of it.
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 import time
@@ -34,6 +33,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.outputs import Outputs
 from nbproof.sandbox.worker_handle import Worker
+from nbproof.syntax import parsed
 from nbproof.text import head_of, printable, readable
 from nbproof.values.results import ProbeError
 
@@ -125,7 +125,7 @@ def _split_at(source: str, line: object) -> tuple[str, str]:
     if type(line) is not int or len(source) > _LONGEST:
         return source, ""
     try:
-        body = ast.parse(source).body
+        body = parsed(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source, ""
     for statement in body:

@@ -25,6 +25,7 @@ from nbproof.errors import CourseError
 from nbproof.key import assignment_of
 from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.results import CellRun
+from nbproof.syntax import parsed
 from nbproof.text import counted, head_of, printable
 from nbproof.values.results import Finding, ProbeError
 
@@ -83,7 +84,7 @@ def plain_cell(name: str, points: float, texts: tuple[str, str], exercise: str, 
 
 def _ends_with_a_comparison(source: str) -> bool:
     try:
-        last = ast.parse(source).body[-1:]
+        last = parsed(source).body[-1:]
     except (SyntaxError, ValueError, RecursionError):
         return False
     return any(isinstance(node, ast.Expr) and _is_a_comparison(node.value) for node in last)
@@ -98,7 +99,7 @@ def _is_a_comparison(node: ast.expr) -> bool:
 def _asked(name: str, visible: str) -> str:
     """What a test cell says of itself in its docstring or its first comment, as far as learners have it."""
     try:
-        told = ast.get_docstring(ast.parse(visible)) or ""
+        told = ast.get_docstring(parsed(visible)) or ""
     except (SyntaxError, ValueError, RecursionError):
         told = ""
     first = next((line.strip() for line in visible.splitlines() if line.strip()), "")

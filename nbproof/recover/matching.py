@@ -8,12 +8,10 @@ answers nothing.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import keyword
 import re
 import textwrap
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -24,6 +22,7 @@ from nbproof.cells import CellKind
 from nbproof.grouping import grouped, merged
 from nbproof.lesson.lesson import Cell
 from nbproof.recover.notebook_bytes import ExportedCell
+from nbproof.syntax import parsed
 
 __all__ = [
     "Asked",
@@ -172,9 +171,7 @@ def is_python(text: str) -> bool:
     """Whether a text is Python by itself, magics aside: it does not begin within a block, and nothing of it is open."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(_MAGIC.sub(r"\1pass", view(text)))
+        parsed(_MAGIC.sub(r"\1pass", view(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return first[:1] not in (" ", "\t")

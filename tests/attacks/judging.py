@@ -136,7 +136,7 @@ def status_of(outcome: Outcome, attack: Attack) -> str:
 def told(outcome: Outcome, attack: Attack) -> str:
     """What the learner is told."""
     if attack.name not in outcome.verdicts:
-        return outcome.problems.get(attack.name) or f"the run ended before it: {outcome.output[-500:]}"
+        return outcome.problems.get(attack.name) or f"the run ended before it: {outcome.output[-2000:]}"
     return str(outcome.exercise(attack.name, attack.exercise)["sentence"])
 
 
@@ -176,9 +176,7 @@ def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
     status = status_of(outcome, attack)
     if status in attack.expects:
         return []
-    return [
-        f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"
-    ]
+    return [f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)}"]
 
 
 def _did_not_run(outcome: Outcome, attack: Attack) -> list[str]:
@@ -309,4 +307,5 @@ def faults_of_the_run(outcome: Outcome) -> list[str]:
     if outcome.peak_mb > 2_000:
         found.append(f"the grader itself took {outcome.peak_mb:.0f} MB")
     missing = [learner for learner in NEIGHBOURS if learner not in outcome.verdicts]
-    return found + [f"{learner} was not graded" for learner in missing]
+    found += [f"{learner} was not graded" for learner in missing]
+    return [*found, f"the run printed: {outcome.output[-2000:]}"] if missing else found
