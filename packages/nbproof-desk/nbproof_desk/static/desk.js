@@ -103,7 +103,12 @@ function more() {
     find("more").hidden = !unloaded().length;
     showNames();
     return true;
-  }).catch(() => { loading = null; say("The desk does not answer: does its command still run?", true); });
+  }).catch(async () => {
+    loading = null;
+    // What is said of marks that are on their way comes first: this must not be lost below it.
+    await queue;
+    say("The desk does not answer: does its command still run?", true);
+  });
   return loading;
 }
 
