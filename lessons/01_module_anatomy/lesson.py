@@ -510,8 +510,8 @@ print(tiny)
 
 # %% [markdown]
 # Neither, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr` adds
-# a child with a dot in its name. **Predict:** if `one.1` of `shared` becomes a Tanh, is `two.1` one, too? A model in eval mode, with
-# an optimizer, gets a new layer: is it in training mode? Does the optimizer hold its weight?
+# a child with a dot in its name. **Predict:** if `one.1` of `shared` becomes a Tanh, does `two.1` become one, too? A model is
+# in eval mode and has an optimizer. It gets a new layer: is this layer in training mode? Does the optimizer hold its weight?
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -792,8 +792,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
     print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# The function also lists the last two models, though nothing is wrong: a pruned layer computes its `weight` again from registered
-# tensors, and `last_output` was stored on purpose.
+# The function also finds something in the last two models, though nothing is wrong: a pruned layer computes its `weight` again
+# from registered tensors, and `last_output` was stored on purpose.
 #
 # ## What to remember
 #

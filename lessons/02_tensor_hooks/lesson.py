@@ -339,7 +339,7 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 #
 # Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook has
 # changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from that of the output of
-# `fc`, which is later than `h`. Such hooks let only positive gradients back through each ReLU in *guided backpropagation*.
+# `fc`, which is later than `h`. In *guided backpropagation*, a hook behind each ReLU sets negative gradients to 0.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -360,7 +360,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0. (The gradient flows downstream: in the pictures, up.)"""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Downstream: to earlier tensors, as the gradient flows.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -449,9 +449,9 @@ check("grad_clipper")
 # %% [markdown]
 # ### A net that dies in training
 #
-# This network turns each picture of a digit into eight numbers. It learns from pairs: pictures of the same digit should be
-# close, pictures of different digits at least 2 apart. `train` stops when the gradient of a weight has a NaN, "not a number":
-# the next step would make the weight NaN. At first, `root` is the square root.
+# This network turns each picture of a digit into eight numbers. It learns from pairs: pictures of the same digit should be close,
+# pictures of different digits at least 2 apart. `train` stops when the gradient of a weight has a NaN, "not a number": the next
+# step would make the weight NaN. `root` is the square root at first; later, another function takes its place.
 
 # %%
 from course.data import digits, reads, train_to_read, train_until_nan
@@ -509,10 +509,10 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # %% [markdown]
 # One line that does it: `print(name, grad.isinf().sum(), grad.isnan().sum())`.
 #
-# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the square root, between the two, is
-# the cause: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes the infinity
-# on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: **0 · ∞** is
-# NaN. Which cure helps, and leaves the gradient of a healthy pair (differences of 0.1) as it is?
+# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the square root, between the two, is the
+# cause: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes the infinity on to
+# 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: **0 · ∞** is NaN. The
+# next cell tries three cures. Which one helps, and leaves the gradient of a healthy pair (differences of 0.1) as it is?
 
 # %%
 def safe_root(total):
@@ -698,9 +698,9 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # ### One branch only
 #
-# A hook on a clone changes the gradient from one use of `h` only, as the
-# [gradient reversal layer](https://arxiv.org/abs/1505.07818) does. A network learns to read the digits of one scanner. It should
-# also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This head's
+# A hook on a clone changes the gradient from one use of `h` only, as the [gradient reversal
+# layer](https://arxiv.org/abs/1505.07818) does. A network learns to read the digits of one scanner. It should also read a second
+# scanner's digits: these have a black line at the top and at the left, and no labels. Another head names the scanner. This head's
 # gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
@@ -736,7 +736,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** how many of 397 new digits of the second scanner does each net read?
+# **Guess first:** which share of 397 new digits of the second scanner does each net read?
 
 # %%
 framed = pictures.clone()
@@ -813,7 +813,8 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
 # %% [markdown]
 # Such a hook is for watching: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
 # registered earlier. It runs as a tensor hook of the last tensor to get its gradient, here `b`. So `b.grad` is not yet written
-# (`False` above): do not read it. A frozen tensor raises an error; so does `torch.autograd.grad` for a leaf in the list.
+# (the first `False` above): do not read it. A frozen tensor in the list raises an error; so does `torch.autograd.grad`, if a leaf
+# is in the list.
 #
 # ### Exercise: Watch the total norm
 #

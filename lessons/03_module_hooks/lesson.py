@@ -260,8 +260,9 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
-# Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (those above 0 for at least one
-# picture), and the share of positive outputs. Then eight nets are trained as before, and with their momentum forgotten after step 60:
+# Hooks on layer 3 measure the norm of the weight's gradient and the share of positive outputs. They also measure the mean of the
+# weights that belong to live inputs: inputs above 0 for at least one picture. Then eight nets are trained as before, and with their
+# momentum forgotten after step 60:
 
 # %%
 watched, sizes, weights, positive = digit_net(), [], [], []
@@ -496,8 +497,9 @@ draw_curves(runs, title="Loss of a net with a bias 5 too low")
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
-# to the operations that made the inputs. What this call gives to the module's own parameters stays: it follows from `grad_output`,
-# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, so writing into it changes both.
+# to the operations that made the inputs. They do not change the gradients that this call adds to the module's own parameters:
+# autograd computes these from `grad_output`, which a pre-hook can change. Return new tensors: for a sum, both entries are *one*
+# tensor, so writing into it changes both.
 
 
 # %%
@@ -524,9 +526,9 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which gets more of the gradient on average? Some
-# gradients are negative, so divide both by their sum: such shares can be averaged, if both gradients have the same sign, as here,
-# where no value and no gate is negative.
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which of the two gets more of the gradient? The
+# value's share is `g1 / (g1 + g2)`. No value and no gate is negative here, so `g1` and `g2` have the same sign, and a share is
+# between 0 and 1. Your hook returns the shares in place of the gradients: so a second hook can average them.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -575,7 +577,7 @@ F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).ba
 
 # %% [markdown]
 # In a product, each factor gets the gradient times the *other* factor. The ReLU sets about half of the values to 0: there, the
-# value gets all of it. Most other values are smaller than their gates, so there, too, the value gets more (73%).
+# value gets all of it. Most other values are smaller than their gates, so there, too, the value gets more: 73% on average.
 #
 # ## Hook the output tensor
 #
@@ -609,7 +611,7 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a plain **tuple**. For a nested tuple,
+# A full backward hook works for tensors that the module returns directly, or directly in a **tuple**. For a tuple in a tuple,
 # PyTorch does not even warn. One cure fits every type: in a forward hook, put a tensor hook on the tensor, if it requires a
 # gradient. **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block prints `(1, 5, 32)`.
 
@@ -670,6 +672,7 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 @contextlib.contextmanager
 def hooked(modules, hook):
     """While the block of `with` runs, and never afterwards, `hook` is a forward hook on each of `modules`."""
+    # If you write a class, delete the line with @.
     ### BEGIN SOLUTION
     with contextlib.ExitStack() as stack:
         for module in modules:
@@ -760,8 +763,8 @@ for new in (lambda x1, x2: (x1 + 100, x2), lambda x1, x2: x1 + 100):
         print("one tensor:     TypeError:", error)
 
 # %% [markdown]
-# Arguments that the caller passes **by keyword** are not in `args`. If you register a hook with `with_kwargs=True`, it also gets
-# a dict of these. It then returns `None` or a **pair**: the new `args` and the new `kwargs`.
+# Arguments that the caller passes **by keyword** are not in `args`. If you register a pre-hook with `with_kwargs=True`, it also
+# gets a dict of these. It then returns `None` or a **pair**: the new `args` and the new `kwargs`.
 
 # %%
 adder = Add()

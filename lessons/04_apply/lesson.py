@@ -392,8 +392,9 @@ draw_gradient_flow(gradients, title="gradients of the first backward pass")
 # gradients far above `eps`, as in your net, lead to steps of the usual size; gradients far below it hardly move a weight.
 #
 # But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. About 25 of the 100
-# steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has
-# the gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps lead to about 70%, or more.
+# steps pass before the outputs differ: see "spread" below. After that, too, the net learns more slowly. **Do better:** change one
+# line of `my_init`, so that each layer has the gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps
+# lead to about 70%, or more.
 
 
 # %%
@@ -1100,7 +1101,7 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, with autograd off. If you assign a new `Parameter`, the optimizer still holds the old one.
-# - In a deep net with ReLUs, the initialisation keeps the differences between inputs, or loses them: the gain is √2 for a ReLU.
+# - In a deep net with ReLUs, the initialisation decides whether the numbers keep their size: with the gain √2 they do.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - To freeze a layer, switch off its parameters' gradients, and put it into eval mode.
 #

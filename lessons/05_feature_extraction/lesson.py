@@ -557,7 +557,7 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
         print(f"the six {which} maps replaced: of {len(threes)} threes, these stay a 3: {', '.join(stay)}")
 
 # %% [markdown]
-# With zeros in place of its six best maps, nearly every 3 stays a 3 in this net; with this 8's maps, hardly any. "Needed" depends on the replacement.
+# With zeros in place of these six maps, nearly every 3 stays a 3 in this net; with this 8's maps, hardly any. "Needed" depends on the replacement.
 #
 # ## The same with a GPT
 #
@@ -921,8 +921,8 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 # | what you can get | inputs and outputs of modules | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
 #
-# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them, if you asked for something that
-# needs this step. A call with an unused result is usually left out:
+# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them. That step
+# runs only if you also asked for a result that needs it. A call with an unused result is usually left out:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -945,8 +945,8 @@ minus = torch.tensor([-1.0])
 print("the model returns", Unused()(minus).item(), "  fx returns", create_feature_extractor(Unused(), ["mul"])(minus)["mul"].item())
 
 # %% [markdown]
-# The new model's layers, such as `bn1`, **are** the old model's. Tracing gives each of them the mode of the whole old model. A hook on a block runs only
-# during tracing, on a proxy:
+# The new model's layers, such as `bn1`, **are** the old model's. Tracing gives each of them the mode of the model itself
+# (`model.training`). A hook on a block runs only during tracing, on a proxy:
 
 # %%
 tiny.bn1.train()                                                       # all else stays in eval mode
@@ -1077,9 +1077,11 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch also counts, below modules: `FlopCounterMode` counts the **FLOPs** of convolutions and products of matrices, two for each MAC: a
-# multiplication and an addition. The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its products
-# in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.**
+# torch has a counter, too. It counts operations, not calls of modules: `FlopCounterMode` counts the **FLOPs** of operations that
+# it has a formula for, such as convolutions and products of matrices, two for each MAC: a multiplication and an addition. All
+# else counts 0: in eval mode on a CPU, the attention of the third line. The second line shows the work of a model that ends after
+# `layer3`. The third shows work that hooks on layers do not see: attention computes its products in a function. Even its
+# `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.**
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

@@ -551,8 +551,8 @@ if works:
 title = "A net in training: what the model and its optimizer need"
 draw_memory(bars, title=title) if works else print("OptimizerInBackward is not written yet")
 # %% [markdown]
-# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if the graph does not connect a use to its
-# weight, backward may still need the weight's old value:
+# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if a use sends no gradient back
+# to the weight, backward may still need the weight's old value:
 
 # %%
 uses = {
@@ -560,18 +560,18 @@ uses = {
     "weight.data": lambda x, weight: x @ weight.data,
     "a reentrant checkpoint": lambda x, weight: checkpoint(lambda x: x @ weight, x, use_reentrant=True),
 }
-x = torch.randn(4, 3)
+rows = torch.randn(4, 3)
 for title, use in uses.items() if works else ():
     torch.manual_seed(0)
     first, last = net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-    loss_of = lambda: (use(first(x), last.weight) @ last.weight).sum()  # last.weight is used twice
+    loss_of = lambda: (use(first(rows), last.weight) @ last.weight).sum()  # last.weight is used twice
     loss_of().backward()
-    wanted = first.weight - first.weight.grad
+    by_step = first.weight - first.weight.grad
     net.zero_grad()
     try:
         with OptimizerInBackward(net, partial(torch.optim.SGD, lr=1.0)):
             loss_of().backward()
-        print(f"{title}: the first layer's weight is off by {(first.weight - wanted).abs().max():.2f}")
+        print(f"{title}: the first layer's weight is off by {(first.weight - by_step).abs().max():.2f}")
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
@@ -585,7 +585,7 @@ for title, use in uses.items() if works else ():
 
 # %%
 torch.manual_seed(0)
-layer, x, y = nn.Linear(3, 2), torch.randn(4, 3), torch.tensor([0, 1, 1, 0])
+layer, rows, classes = nn.Linear(3, 2), torch.randn(4, 3), torch.tensor([0, 1, 1, 0])
 seen = {}
 
 
@@ -595,11 +595,11 @@ def look(module, args, output):
 
 
 with layer.register_forward_hook(look):
-    F.cross_entropy(layer(x), y).backward()
+    F.cross_entropy(layer(rows), classes).backward()
 print("input", tuple(seen["input"].shape), "  gradient of the output", tuple(seen["grad"].shape))
 print("weight.grad", tuple(layer.weight.grad.shape), "- no trace of the 4 samples")
 
-loss_alone = F.cross_entropy(layer(x[2:3]), y[2:3])  # sample 2 alone
+loss_alone = F.cross_entropy(layer(rows[2:3]), classes[2:3])  # sample 2 alone
 (alone,) = torch.autograd.grad(loss_alone, layer.weight)
 outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 alone:     ", alone.flatten())
@@ -608,8 +608,9 @@ print("outer product of its two rows:  ", outer.flatten())
 # A sample has a row in the output's gradient and a row in the input. The weight gradient is their **outer product**: each number of the one
 # row times each number of the other. The bias gradient is the row of the output's gradient.
 #
-# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient falls to 1/4.
-# Your tool's user must say if the loss is a mean, and put the samples first. An input `(T, N, d)`, time first, silently gives T "samples".
+# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient
+# falls to 1/4. Your tool's user must say if the loss is a mean, and put the samples first. A tool that takes three dimensions
+# makes T "samples" of an input `(T, N, d)`, time first.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -698,17 +699,17 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 
 # %%
 torch.manual_seed(0)
-pictures, labels = (part[:1000].clone() for part in digits())
+mixed, mixed_labels = (part[:1000].clone() for part in digits())
 spoilt = torch.randperm(1000)[:20]
-labels[spoilt] = (labels[spoilt] + torch.randint(1, 10, (20,))) % 10
+mixed_labels[spoilt] = (mixed_labels[spoilt] + torch.randint(1, 10, (20,))) % 10
 net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
 optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
 for _ in range(20):
     optimizer.zero_grad()
-    F.cross_entropy(net(pictures), labels).backward()
+    F.cross_entropy(net(mixed), mixed_labels).backward()
     optimizer.step()
 with PerSampleGradients(net) as per_sample:
-    F.cross_entropy(net(pictures), labels).backward()
+    F.cross_entropy(net(mixed), mixed_labels).backward()
 gradients = per_sample.gradients
 squares = [gradient.flatten(1).pow(2).sum(1) for gradient in gradients.values()]
 norms = sum(squares, torch.zeros(1000)).sqrt()  # of each sample, over all parameters
@@ -733,9 +734,9 @@ def loss_of_one(parameters, x, y):
 
 
 parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
-wanted = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
+by_vmap = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, mixed, mixed_labels)
 for name, gradient in gradients.items():
-    print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - wanted[name]).abs().max():.0e}")
+    print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - by_vmap[name]).abs().max():.0e}")
 
 # %% [markdown]
 # They are equal, except for rounding.
@@ -891,12 +892,12 @@ def digit_net():
 
 def memory_of(net, run=None, count=64):
     with ActivationMemory(net) as memory:
-        F.cross_entropy((run or net)(pictures[:count]), labels[:count])
+        F.cross_entropy((run or net)(few[:count]), few_labels[:count])
     return memory
 
 # %%
 net = digit_net()
-pictures, labels = (part[:64].clone() for part in digits())
+few, few_labels = (part[:64].clone() for part in digits())
 memory = memory_of(net)
 bars = {}
 for name, layer in net.named_modules():
@@ -975,7 +976,7 @@ if is_written(gradient_flow_debugger, resnet):
     tried("LSTM, returns tuples", faults, lstm, lstm, words)
     tried("a model that never ran", faults, lstm, resnet, photos)
 tried("Grad-CAM in training mode", grad_cam, resnet, "layer4.1", photos, targets)
-tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(4, 2))
+tried("samples: tied Embedding", each_sample, language, torch.arange(8))
 
 # %% [markdown]
 # | line | should print | why |

@@ -167,9 +167,10 @@ print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=l
 print("full backward sentinel:    ", count(forward, 4, "register", 4, sentinel=kinds["full backward hook"]))
 
 # %% [markdown]
-# Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a forward hook is in the set, a
-# late one changes a guarded set, and the next call compiles again. Such a sentinel must be of the same kind, on the same module, and stay
-# registered. An early *full backward hook* helps any late hook, at a price: nothing of this net is compiled.
+# Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a forward hook is in
+# the set, a late one changes a guarded set, and the next call compiles again. Such a sentinel must be of the same kind, on the
+# same module, and stay registered. An early *full backward hook* helps a late hook here, but only because then nothing of this
+# small `Sequential` is compiled. In other models the rest is compiled, and late hooks of the rest are not called.
 #
 # Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next call. Or call
 # the uncompiled net, `net._orig_mod`.
@@ -565,9 +566,10 @@ else:
 # %% [markdown]
 # By training 13% of its numbers the net learned the new task, and forgot half of the old one.
 #
-# A LoRA has no `weight`, so it cannot replace `out_proj`.
-# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a module
-# between a parameter and the code that reads it.
+# A LoRA has no `weight`, so it cannot replace a layer whose weight other code reads: `out_proj`, or, in eval mode, `linear1` of
+# an `nn.TransformerEncoderLayer`.
+# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a
+# module between a parameter and the code that reads it.
 
 # %%
 from torch.nn.utils import parametrize
@@ -820,7 +822,8 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
 
 # %% [markdown]
 # With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a slice of
-# each weight. **Stop and predict**: which of the four hooks are called? The post-accumulate hooks update the weight.
+# each weight. **Stop and predict**: the weight gets a tensor hook and a post-accumulate hook before `fully_shard`, and again
+# after it. Which of these four are called? The post-accumulate hooks update the weight.
 
 # %%
 def sharded(rank):
