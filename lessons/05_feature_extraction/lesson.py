@@ -981,7 +981,7 @@ with picky[0].register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later
 # step overwrites it.
 #
-# - If `step` is a module's dotted name, the value is this module's **first** output, in any model, even one that cannot be traced.
+# - If `step` is a name in `model.named_modules()`, the value is this module's **first** output, in any model, even one that cannot be traced.
 # - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
