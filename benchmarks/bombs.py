@@ -5,7 +5,7 @@
 
 One learner's notebook is another one in each run, and all else is the same. CPU seconds are those of all processes of the
 run; the memory is that of the process which reads all notebooks: what its own bounds do not bound shows there. A learner's
-own sealed process may take what the limits give. For a cell of 300,000 characters, blank or not, IPython takes a second.
+own sealed process may take what the limits give.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ def markdown(book: Any) -> None:
 
 
 def blank_lines(book: Any) -> None:
-    """In each TODO cell, blank lines with a tab."""
+    """In each TODO cell, blank lines with a tab; behind them all a cell with a magic, of which IPython reads each line."""
+    blank = "\n\t" * 100_000 + "\n#" * 50_000
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
-            cell.source += "\n\t" * 100_000 + "\n#" * 50_000
+            cell.source += blank
+    book.cells.append(nbformat.v4.new_code_cell("%time 1" + blank))
 
 
 def picture(book: Any) -> None:

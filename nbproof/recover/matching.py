@@ -124,6 +124,7 @@ _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
 
+@lru_cache(maxsize=2000)
 def bare(text: str) -> str:
     """The text without white space, quotation marks and signs that are not ASCII: what survives most ways of copying it.
 

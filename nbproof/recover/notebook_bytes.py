@@ -79,7 +79,7 @@ def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
     """
     data = _TOO_LARGE.sub(rb"\1", data)
     seen = data.replace(b"\0", b"").decode("ascii", "replace")
-    if not (_SCRIPT.search(seen) or _CELL.search(seen)):
+    if not (_CELL.search(seen) or _SCRIPT.search(seen)):
         raise Damaged(_what(seen))
     text, encoded = _text_of(data)
     cells, mended = _cells_of(text.strip("\ufeff \t\r\n\0"))

@@ -177,8 +177,14 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     system_piped = system_raw = system
 
     def transform_cell(self, raw_cell: str) -> str:
-        """A cell as Python. IPython looks at each line several times: at blank lines without end for seconds."""
-        return plain_python(raw_cell) or str(super().transform_cell(raw_cell))
+        """A cell as Python. IPython looks at each line several times, so it gets short cells with magics or mistakes only.
+
+        Raises SyntaxError for other ones; IPython takes whatever is raised here for the cell's own error.
+        """
+        plain, lines = plain_python(raw_cell), 1 + raw_cell.count("\n")
+        if not plain and lines > _MOST_LINES:
+            raise SyntaxError(f"this cell is not Python alone, and its {lines:,} lines are more than {_MOST_LINES:,}")
+        return plain or str(super().transform_cell(raw_cell))
 
     def run_in_loop(self, source: str, history: bool) -> Any:
         """The result of a cell that runs as in a kernel: within an event loop, which is there for the cells below as well."""
@@ -214,13 +220,19 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return result.result
 
 
+_MOST_LINES = 5_000
+"""Lines of a cell that IPython has to make Python of."""
+
 _RUN_CODE = frozenset({"time", "timeit", "prun", "run", "debug", "memit", "mprun", "lprun"})
 """Magics that run a learner's code: its errors are the learner's."""
 
 
 def plain_python(cell: str) -> str:
-    """A cell that is Python as it stands, ended by a line break; empty for all others."""
-    with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+    """A cell that is Python as it stands, ended by a line break; empty for all others.
+
+    Raises RecursionError for one that is nested too deeply.
+    """
+    with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, MemoryError):
         warnings.simplefilter("ignore")
         ast.parse(cell)
         # Such a prompt, pasted with what stood behind it, would be an annotation. IPython looks for it in two lines.

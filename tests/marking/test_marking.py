@@ -60,6 +60,8 @@ FAULTS = {
         "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (200 << 20)\n"
         "        time.sleep(60)\ntime.sleep(60)", "out of memory", "512 MB",
     ),
+    "deep": ("x = 1" + " + 1" * 20_000, "error", "RecursionError"),
+    "blank lines": (RIGHT["second"] + "\n%time 1" + "\n\t" * 20_000, "error", "its 20,0"),
     "closes everything": ("import os\nos.closerange(0, 1000)", "killed", "ended the"),
 }  # fmt: skip
 
