@@ -32,7 +32,7 @@ _MOST_CELLS = 5_000
 _MOST_MATHS = 4_000_000
 """Sum of the squares of the lengths of a page's formulas: their time grows so, to half a second for this."""
 _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submission]"
-_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
 _TYPED = re.compile(r"__[a-z]\w*?__|(?<=[a-z0-9])[*_]+(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
 """Signs within code that stands in a sentence, such as 2*3*4 or __init__: no emphasis. Languages without blanks have other
@@ -62,7 +62,8 @@ class Typesetter:
         if len(kept) <= min(_MOST_SET, self._room) and cells <= self._cells:
             self._room -= len(kept)
             self._cells -= cells
-            page = self._parser.render(kept)
+            # What turns text may come out of &#x202e; or of a picture's name as well.
+            page = _unturned(self._parser.render(kept))
         else:
             page = f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'
             has_picture |= "](attachment:" in kept
@@ -101,9 +102,14 @@ def _as_typed(state: Any, _silent: bool) -> bool:
     return True
 
 
+def _unturned(text: str) -> str:
+    """A text with the signs that turn its direction written out."""
+    return _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
 def _readable(text: str) -> str:
     """A text without signs that turn its direction or end its line."""
-    kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.encode("utf-8", "backslashreplace").decode())
+    kept = _unturned(text.encode("utf-8", "backslashreplace").decode())
     # Any other line end could end the one line of HTML.
     return "\n".join(kept.replace("\0", "\ufffd").splitlines()).strip("\n")
 

@@ -695,6 +695,8 @@ SAME = [
     ("It is **so**", "it is so"),
     ("one\n\ntwo", "one two"),
     ("so $x$.", "so $x$"),
+    ("I don't know, the users' 'x' - sorry", "i dont know the users x sorry"),
+    ("_so_, ***so*** (*so*)", "so so (so)"),
 ]
 OTHER = [
     ("1.5", "15"),
@@ -705,6 +707,15 @@ OTHER = [
     ("`A`", "`a`"),
     ("x*y", "xy"),
     ("f(x)", "fx"),
+    ("x.add_(1) is in place", "x.add(1) is in place"),
+    ("2**3", "23"),
+    ("pass **kwargs", "pass kwargs"),
+    ("__call__", "call"),
+    ("module._hooks", "module.hooks"),
+    ("f'(x) is 2", "f(x) is 2"),
+    ("y' = 2", "y = 2"),
+    ("it is - 2", "it is 2"),
+    ("a - b", "a b"),
 ]
 
 

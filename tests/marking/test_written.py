@@ -249,6 +249,8 @@ def test_a_bomb_of_markdown_makes_a_small_page(name: str) -> None:
         ('<img src="attachment:f%20g.png" width=3>', {"img": 0}, "a picture is not shown here"),
         ("![f](attachment:other.svg)", {"img": 0}, "the picture other.svg is not shown here"),
         ("![f](https://evil.example/a.png)", {"img": 0, "a": 0}, "is not shown here"),
+        ("x &#x202e;&rlm; y", {"p": 1}, "x \\u202e\\u200f y"),
+        ("![f](attachment:%E2%80%AEg.png)", {"img": 0}, "the picture \\u202eg.png is"),
         ("[a](javascript:alert(1)) <https://a.b>", {"a": 0}, "[a](javascript:alert(1))"),
         (
             "call super().__init__() first; 2*3*4 = 24",

@@ -123,19 +123,27 @@ _HEADING = re.compile(r"\s*(?:#{1,6} |<h[1-6])")
 _MARKERS = re.compile(
     rf"^[^\S\n]*(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})[^\S\n]*\n?", re.MULTILINE
 )
-_EXACT = re.compile(r"(\$\$.*?\$\$|\$[^$\n]+\$|```.*?```|`[^`\n]+`)", re.DOTALL)
-"""Formulas and code within a text: a sign or a capital letter in these means something."""
-_QUOTES = re.compile("[\"'“”„‘’«»]|(?<!\\w)[*_]{1,3}(?=\\w)|(?<=\\w)[*_]{1,3}(?!\\w)")
-_STOPS = re.compile(r"(?:(?<=\w)|\A)[.,;:!?…]+(?=\s|$)|(?<=\s)[-–—](?=\s)", re.MULTILINE)
+_EXACT = re.compile(
+    r"(\$\$.*?\$\$|\$[^$\n]+\$|```.*?```|`[^`\n]+`|__[A-Za-z]\w*?__"
+    r"|(?<![\w\"'“”„‘’«»])[^\W\d_]['’]{1,2}(?!\w)|\w['’]{1,2}(?=\())",
+    re.DOTALL,
+)
+"""Formulas and code within a text, also __init__ and f'(x): a sign or a capital letter in these means something."""
+_EMPHASIS = re.compile(r"(?<![\w*])([*_]{1,3})(?=[^\s*_])(.{1,100}?)(?<=[^\s*_])\1(?![\w*])")
+"""Signs in pairs around what they emphasise: the one of add_ or **kwargs is part of a name."""
+_QUOTES = re.compile("[\"'“”„‘’«»]")
+_STOPS = re.compile(r"(?:(?<=\w)|\A)[.,;:!?…]+(?=\s|$)|(?<=[\w.,;:!?)]\s)[-–—](?=\s+[^\W\d_]{2})", re.MULTILINE)
+"""Stops at the ends of words, and dashes between words: before a number, or one letter, a dash is a minus."""
 
 
 def same_text(text: str) -> str:
     """A text without what makes no difference to its reader: spaces, capital letters, quotes, stops at the ends of words.
 
-    Signs within numbers, between words, in formulas and in code stay: 1.5 is not 15, and a < b is not a > b.
+    Signs within numbers, between words, in formulas, in code and in names stay: 1.5 is not 15, a < b is not a > b, and add_ is
+    not add.
     """
     pieces = _EXACT.split(unicodedata.normalize("NFC", text))
-    pieces[::2] = [_STOPS.sub(" ", _QUOTES.sub("", piece)).casefold() for piece in pieces[::2]]
+    pieces[::2] = [_STOPS.sub(" ", _QUOTES.sub("", _EMPHASIS.sub(r"\2", piece))).casefold() for piece in pieces[::2]]
     return " ".join("".join(pieces).split()) or text.strip()
 
 
