@@ -88,10 +88,8 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 # 2. Run the cell below. It says what it has checked, and which result it expected.
 # 3. Stuck? `hint()` in any cell asks a question, then gives the idea.
 # 4. `progress()` shows what you have solved.
-
-# %% [markdown]
-# ### Exercise: The network that forgets
 #
+# ### Exercise: The network that forgets
 # easy · 3 min
 #
 # Repair the network, so that PyTorch registers all three layers. Do not change what `forward` computes.
@@ -195,7 +193,6 @@ print("(3 * 2 + 1) * 2  :", pair[1](pair[0](pair[1](x))).item())
 
 # %% [markdown]
 # ### Exercise: A chain in any order
-#
 # easy · 7 min
 #
 # Complete `Chain(steps, order)`, which sends its input through modules in any order.
@@ -258,7 +255,6 @@ print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters(
 
 # %% [markdown]
 # ### Exercise: A linear layer from Parameters
-#
 # easy · 9 min
 #
 # Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`.
@@ -350,7 +346,6 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 
 # %% [markdown]
 # ### Exercise: Parameter, buffer or attribute?
-#
 # medium · 10 min
 #
 # `AudioFrame` prepares pieces of sound with `n` samples each. Its `forward` is ready. In `__init__`, store each of these four
@@ -439,7 +434,6 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 
 # %% [markdown]
 # ### Exercise: An inventory of any model
-#
 # medium · 11 min
 #
 # Write `inventory(model)` for any model. It returns a dict:
@@ -527,7 +521,6 @@ print("the optimizer holds the new weight:", any(p is model[0].weight for p in o
 # `set_submodule` changes one attribute of one parent. A new part is in training mode; no older optimizer knows it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
-#
 # medium · 13 min
 #
 # Write `swap_relu(model)`. It puts an `nn.Tanh` at every place below the model, at any depth, where there is an `nn.ReLU`, and
@@ -595,7 +588,6 @@ for _ in range(3):
 
 # %% [markdown]
 # ### In your own words: The layers that were overlooked
-#
 # 5 min
 #
 # A colleague builds the network from the beginning of this lesson and trains it. The loss falls. "So it works," she says. "And
@@ -641,7 +633,6 @@ print("Linear's extra_repr:", nn.Linear(3, 2).extra_repr())
 
 # %% [markdown]
 # ### Exercise: A module that shows its settings
-#
 # easy · 5 min · further
 #
 # Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows its two current limits, as `print(low)` and `print(high)`
@@ -718,7 +709,6 @@ print("without the hook:", model(x).detach())
 
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
-#
 # medium · 8 min · further
 #
 # Training has begun, without a learning-rate scheduler. Write `add_offset(model, size, optimizer)`.
@@ -750,7 +740,18 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A forgotten layer or tensor often raises no error. This function looks in attributes, also inside lists, tuples, sets and dicts:
+# Ordinary code leaves parts unregistered: a loop appends layers to a list, a dict keeps a layer for each task, a mask is a plain
+# tensor. `forward` uses these parts, and often no line raises an error. But three methods miss them:
+
+# %%
+net = DigitNet()
+print("parameters():", [name for name, _ in net.named_parameters()])
+print("state_dict():", list(net.state_dict()))
+print("to(float64):  head", net.to(torch.float64).head.weight.dtype, "| hidden", net.hidden[0].weight.dtype)
+
+# %% [markdown]
+# So the hidden layers are not trained, not saved, and stay in float32: a call of `net` now raises an error. `find_unregistered`
+# looks in every module's attributes, also inside lists, tuples, sets and dicts, for modules and tensors that the model does not list:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:

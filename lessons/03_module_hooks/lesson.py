@@ -261,28 +261,35 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
 # Hooks on layer 3 measure the norm of the weight's gradient and the share of positive outputs. They also measure the mean of the
-# weights that belong to live inputs: inputs above 0 for at least one picture. Then eight nets are trained as before, and with their
-# momentum forgotten after step 60:
+# weights that belong to live inputs: inputs above 0 for at least one picture. The ReLU is dead from step 64 on, so from then on the
+# gradient is 0. **Stop and predict:** from step 64 to step 65, does the mean weight stay nearly the same?
 
 # %%
 watched, sizes, weights, positive = digit_net(), [], [], []
 watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight[:, (args[0] > 0).any(dim=0)].mean().item()))
 watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
 watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
-losses = train(watched)
-for step in (*range(58, 66), 99):
-    numbers = f"gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:.0%}"
-    print(f"step {step}: loss {losses[step]:<5.3g} {numbers}")
+train(watched)
+for step in range(59, 66):
+    print(f"step {step}: gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:.0%}")
+
+# %% [markdown]
+# - **Step 60:** the gradient is 300 times as large as in step 59.
+# - **Steps 61 to 63:** the batches are good again. But step 60 has moved the weights so far that the gradients are still large. They
+#   push the weights of the live inputs down. The live inputs come from a ReLU, so none is negative: the lower the weights, the
+#   lower the outputs.
+# - **Step 64:** no output is positive for any picture, and the ReLU sends back only zeros.
+# - **Step 65:** the weights are still lower, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
+#
+# Do the nets die because of momentum? Eight are trained as before, and eight with their momentum forgotten after step 60:
+
+# %%
 for forget_after in (None, 60):
     deaths = [first_to_die(digit_net(seed), partial(train, forget_after=forget_after)) for seed in range(8)]
     print(f"forget_after={forget_after}: {sum(map(bool, deaths))} of 8 nets died")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before. It moves the weights so far that good batches have a large loss, too,
-# and large gradients. These push the weights of the live inputs down, and **momentum** repeats each push, even at a gradient of
-# 0. The live inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From step 64 on, no
-# output is positive for any picture, and the ReLU sends back only zeros. Nets that forget the push of step 60 live. But
-# why does the dead net not recover with good batches?
+# Nets that forget the push of step 60 live. But why does the dead net not recover with good batches?
 #
 # ## Hooks on the backward pass
 #
@@ -401,8 +408,7 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # | any | requires none (frozen parameters and data, or `no_grad`) | never | - |
 #
 # An argument passed by keyword is no input here: `grad_input` has no entry for it.
-
-# %% [markdown]
+#
 # ## What a forward hook may return
 #
 # If a forward hook returns a value other than `None`, that value becomes the output, and the next hook gets it.

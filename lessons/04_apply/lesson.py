@@ -157,7 +157,6 @@ draw_module_tree(tree, met, title="the order of named_modules()")
 # Does `apply` go the same way? **Guess first**: write seven class names into `predicted` below.
 #
 # ### Exercise: The order of apply
-#
 # easy · 5 min
 #
 # Fill the list `answer` with the **class names** of the modules of `Model()`, as strings such as `"Function_A"`, in the order in
@@ -243,7 +242,6 @@ print(layer.W, "| still the same object:", layer.W is before)
 
 # %% [markdown]
 # ### Exercise: Every weight is 1
-#
 # easy · 6 min
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all elements of `W` become 1,
@@ -323,7 +321,6 @@ print("without a bias:", linear.bias, "| with affine=False:", nn.BatchNorm2d(4, 
 
 # %% [markdown]
 # ### Exercise: An initialisation for every type
-#
 # medium · 12 min
 #
 # Write `init_by_type(module)`, a function for `apply`: it initialises a weight and a bias, where they exist, in modules of the types
@@ -430,7 +427,6 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 # module should be in eval mode. Training loops set the whole tree to training mode by `model.train()`: freeze after this call.
 #
 # ### Exercise: Freeze and unfreeze
-#
 # medium · 15 min
 #
 # Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
@@ -593,7 +589,6 @@ for mode in (True, False):
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
-#
 # 5 min
 #
 # A colleague calls `model.backbone.requires_grad_(False)`. Then she trains a new `head` behind the backbone for one epoch. The
@@ -659,7 +654,6 @@ print("values, which had to stay 1:", values.item())
 # parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 #
 # ### Exercise: New values during training
-#
 # medium · 10 min · further
 #
 # An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
@@ -734,7 +728,6 @@ print("lines in the log from the encoder:", calls.count(encoder))
 
 # %% [markdown]
 # ### Exercise: Visited twice, hooked once
-#
 # easy · 5 min · further
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included: once
@@ -810,7 +803,6 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 
 # %% [markdown]
 # ### Exercise: Another module at every place
-#
 # hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. It puts `make(module)` at every place in `model`, at any depth, where
@@ -890,10 +882,10 @@ for way in ("as it was", "hook", "forward"):
     print(f"{way:9} read correctly {read}   operations {counter.get_total_flops():,}")
 
 # %% [markdown]
-# Use a hook if you need the old output, and a `forward` if the old computation should not run.
+# Use a hook if you need the old output, and a `forward` if the old computation should not run. The next exercise asks *when* such
+# a `forward` reads the parameters: they may be replaced after you have stored it.
 #
 # ### Exercise: Every Function_* becomes linear
-#
 # medium · 12 min · further
 #
 # `W` and `X` have shape (2, 2).
@@ -945,7 +937,7 @@ model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "test_linear_everywhere", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_linear_everywhere", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("linear_everywhere")
 
@@ -953,7 +945,8 @@ check("linear_everywhere")
 # ### A string for repr
 #
 # `print` writes a module's `extra_repr()` between the parentheses (lesson 01). You can store this method on an **object**, too.
-# But `print()` looks for `__repr__` only on the **class**.
+# But `print()` looks for `__repr__` only on the **class**. The next exercise changes no computation. It asks *which name* your
+# method needs, so that `print` calls it.
 
 # %%
 layer = Function_A("amber")
@@ -972,7 +965,6 @@ print("a __repr__ on the object:\n   ", layer)
 
 # %% [markdown]
 # ### Exercise: Names in the repr
-#
 # easy · 5 min · further
 #
 # `add_repr(module)` makes `module` show what `function_repr(module)` returns, even when its `name` changes later, if it is a
@@ -1007,7 +999,7 @@ returned_module = model.apply(add_repr)
 
 print(model)
 
-# %% nbgrader={"grade": true, "grade_id": "test_named_repr", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_named_repr", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("named_repr")
 
@@ -1058,8 +1050,9 @@ for way in (closing_over, by_argument, by_partial):
     print(f"{way.__name__:<13} the copy has W = 100 and computes 1 * W = {clone(torch.ones(1)).item()}")
 
 # %% [markdown]
-# ### Exercise: Linear, in a lasting way
+# The last exercise asks what *lasts*: does a stored `forward` survive a second `apply` and a copy?
 #
+# ### Exercise: Linear, in a lasting way
 # medium · 10 min · further
 #
 # Write one function for `apply`: `make_linear(module)`. It gives every `Function_*`, with a `W` of any shape `(n, m)`, a
@@ -1092,7 +1085,7 @@ def make_linear(module: nn.Module) -> None:
 model.apply(make_linear)
 print(model(torch.ones(1, 3)).shape)
 
-# %% nbgrader={"grade": true, "grade_id": "test_linear_any_weight", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_linear_any_weight", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("linear_any_weight")
 

@@ -81,6 +81,9 @@ def test_a_teacher_marks_what_was_written_and_nothing_of_it_runs(browser: Any, d
     # The page holds what is asked, answered and found, and no hidden test.
     page = teacher.read(SLUG, "ada")
     expect(page.get_by_role("status")).to_have_count(sum(len(one.tests) for one in LESSON.exercises))
+    # By Ctrl+. one comes from a box of one submission to the same box of the next.
+    teacher.page.goto(f"{teacher.page.url.partition('?')[0]}?index=2")
+    expect(page.locator(".tabbable").nth(2)).to_be_focused()
     expect(page.get_by_role("status").first).to_contain_text("passed")
     text = page.inner_text()
     assert "Autograd follows what is computed, the optimizer what is registered." in text
