@@ -633,7 +633,8 @@ if found in heads:
 #
 # If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A patch from `=` on
 # changes hardly any line. The other head of the first block looks at the same word, but its patch only spoils some copies. (The 2% are lines that
-# read the same both ways.) **Where a head looks is not what it does.**
+# read the same both ways.) **Where a head looks is not what it does.** The heads of the second block share their work: a patch of one leaves most
+# lines neither copied nor reversed, a patch of both reverses nearly all.
 #
 # </details>
 #
@@ -920,58 +921,41 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 # | which models | those that call their modules | those that can be traced |
 # | what you can get | inputs and outputs of modules | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
+# | modes afterwards | as before | each module has the mode of the model itself; after any error, all may be in training mode |
 #
-# The new model returns the results of the steps that you name, not copies: a later in-place step may overwrite them. That step
-# runs only if you also asked for a result that needs it. A call with an unused result is usually left out:
+# The new model returns the results of the steps that you name, not copies. A later in-place step overwrites such a result, but it runs only if you
+# also asked for a result that needs it:
 
 # %%
-wanted = ["conv1", "layer1.0.conv2", "layer3"]
 with torch.no_grad():
-    by_fx, by_hooks = create_feature_extractor(net, wanted)(x), safe_features(net, wanted, x) or {}
     alone = create_feature_extractor(net, ["bn1"])(x)["bn1"]
     beside = create_feature_extractor(net, ["bn1", "layer1"])(x)["bn1"]
-print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
+# %% [markdown]
+# Some models are not for fx. A call with an unused result is usually left out, even if it works in place: then fx returns a value that the model
+# never computes, without an error. And tracing fails if an `if` in `forward` depends on a tensor's value or shape. A hook works on both models:
 
-class Unused(nn.Module):
+# %%
+class Unused(nn.Sequential):
     def forward(self, x):
         x = x + 0
         x.relu_()                                                      # nobody uses what this call returns
-        return x * 2
+        return self[0](x)
 
 
-minus = torch.tensor([-1.0])
-print("the model returns", Unused()(minus).item(), "  fx returns", create_feature_extractor(Unused(), ["mul"])(minus)["mul"].item())
-
-# %% [markdown]
-# The new model's layers, such as `bn1`, **are** the old model's. Tracing gives each of them the mode of the model itself
-# (`model.training`). A hook on a block runs only during tracing, on a proxy:
-
-# %%
-tiny.bn1.train()                                                       # all else stays in eval mode
-with tiny.block.register_forward_hook(lambda m, args, output: print("the block's hook gets a", type(output).__name__)):
-    shares = create_feature_extractor(tiny, ["block"])
-    shares(torch.ones(1, 3, 8, 8))
-print("the same bn1:", shares.bn1 is tiny.bn1, "  in training mode:", tiny.bn1.training)
-
-# %% [markdown]
-# Tracing fails if an `if` in `forward` depends on a tensor's value or shape. After any error, the model may be in training mode. A hook works here:
-
-# %%
 class Picky(nn.Sequential):
     def forward(self, x):
-        return self[0](x) if x.sum() > 0 else x
+        return self[0](x) if x.sum() < 0 else x
 
 
-picky = Picky(nn.Linear(2, 2)).eval()
-try:
-    create_feature_extractor(picky, ["0"])
-except torch.fx.proxy.TraceError as error:
-    print("create_feature_extractor:", error)
-print("in training mode now:", picky.training)
-with picky[0].register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.shape))):
-    picky(torch.ones(1, 2))
+for model in (Unused(nn.Identity()).eval(), Picky(nn.Identity()).eval()):
+    minus, name = torch.tensor([-1.0]), type(model).__name__
+    print(f"{name}: a hook gets", safe_features(model, ["0"], minus))
+    try:
+        print(f"{name}: fx gets    ", create_feature_extractor(model, ["0"])(minus))
+    except torch.fx.proxy.TraceError as error:
+        print(f"{name}: fx:", error, "\nin training mode now:", model.training)
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?

@@ -419,10 +419,13 @@ for digit, (top, left) in places.items():
     change = (eye(wiped) - eye(boards)).mean(0)
     print(f"without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
 # %% [markdown]
-# Most heat for a digit on the board lies on this digit; without this digit its score falls. But a third of the heat for a 3 lies on the 7,
-# and without the 7 the score of 3 does not fall. Other parts of the 7 count against a 3, about as much as the bar counts for it; step 5
-# sets them to 0. Without the 0 or the 4 this score even rises: both count against a 3. No board has a 1, but its map is not empty. So a map is
-# no sure sign that the class is there, and does not say how much a place counts in total.
+# - Most heat for a digit on the board lies on this digit; without this digit its score falls.
+# - But a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little. Other parts of the 7 count against a 3, about
+#   as much as the bar counts for it; step 5 sets them to 0.
+# - Without the 0 or the 4 the score of 3 rises: both count against a 3.
+# - No board has a 1, but the map of 1 is not empty.
+#
+# So a map is no sure sign that the class is there, and does not say how much a place counts in total.
 #
 # ## Further
 #
@@ -985,7 +988,7 @@ tried("samples: tied Embedding", each_sample, language, torch.arange(8))
 # | LSTM | twice `''` | A weight holds a NaN. The LSTM is the whole model: its name is `''`. |
 # | never ran | an error | An empty report would look like good news. |
 # | training mode | an error, or the maps of eval mode | A BatchNorm mixes the pictures. |
-# | tied Embedding | an error | No hook on the Linear layer sees the Embedding's part. |
+# | tied Embedding, for `PerSampleGradients` | an error | No hook on the Linear layer sees the Embedding's part. |
 #
 # ## What you take with you
 #

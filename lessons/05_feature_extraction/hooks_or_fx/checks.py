@@ -13,7 +13,9 @@ from course.truths import as_before, such_that
 
 ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
+    r"AttributeError: 'str' object has no attribute 'items'": "feat_string_for_list",
     r"KeyError: ": "feat_fx_own_names",
+    r"RuntimeError: mat1 and mat2 shapes cannot be multiplied \(\d+x1 and": "children_in_a_row",
     r"RuntimeError: (running_mean should contain|Given groups=1, weight of size|mat1 and mat2 shapes)": "layers_on_the_input",
     r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
@@ -48,10 +50,10 @@ class Steps(Check):
             "what runs in model(x) afterwards": what_runs(models["bn1"], case, run),
         }
 
-    def by_hand(self, case):
+    def by_hand(self, case, training=False):
         """Each step's value, from the model's forward, with nothing in place."""
         model, _, x = self.given(case)
-        block, v = model.block, {}
+        block, v = model.train(training).block, {}
         v["bn1"] = model.bn1(model.conv1(x))
         relu = torch.relu(v["bn1"])
         v["block.relu"] = torch.relu(block.bn1(block.conv1(relu)))
@@ -70,9 +72,9 @@ class Steps(Check):
         }
 
     def mistakes(self, case):
-        (model, _, x), values = self.given(case), self.by_hand(case)
-        later = {"bn1": torch.relu(values["bn1"]), "block.bn2": values["block.relu_1"], "block.add": values["block.relu_1"]}
-        trained = model.bn1(model.train().conv1(x))
+        values = self.by_hand(case)
+        trained, top = self.by_hand(case, training=True), torch.relu(values["bn1"])
+        later = {"bn1": top, "block.bn2": values["block.relu_1"], "block.add": values["block.relu_1"]}
 
         def flaw(test):
             return {"values": such_that(test)}
@@ -85,7 +87,10 @@ class Steps(Check):
             "feat_no_module_behind": flaw(lambda got: got["block.add"] is None or got["flatten"] is None),
             "feat_dict_for_value": flaw(lambda got: any(isinstance(value, (dict, list)) for value in got.values())),
             "output_for_features": flaw(lambda got: same(got["bn1"], values["fc"])),
-            "changes_mode": flaw(lambda got: same(got["bn1"], trained)),
+            "feat_first_part": flaw(lambda got: same(got["fc"], values["fc"][0])),
+            "stale_result": flaw(lambda got: got["fc"].shape == got["bn1"].shape),
+            "name_in_name": flaw(lambda got: same(got["block.relu"], top)),
+            "changes_mode": flaw(lambda got: any(same(got[step], trained[step]) for step in ("bn1", "block.add", "flatten"))),
             "input_or_output": flaw(lambda got: same(got["fc"], values["flatten"])),
             "feat_suffix": flaw(
                 lambda got: same(got["block.relu"], values["block.relu"]) and same(got["block.relu_1"], values["block.relu"])
@@ -185,17 +190,22 @@ class NotTraceable(Check):
         runs = as_before(what_runs(model, case, lambda: model(x)))
         return {"values": self.values(case), "the number of its owner's hooks afterwards": 3, "what runs in model(x) afterwards": runs}
 
-    def values(self, case, training=False):
+    def values(self, case, training=False, calls=1):
         model, _, x = self.given(case)
-        first, second = model.names
-        model.train(training)
+        first, second = model.train(training).names
         values = {first: model.get_submodule(first)(x)}
-        values[f"{second}.0"] = model.get_submodule(f"{second}.0")(values[first])
-        values[second] = torch.tanh(model.get_submodule(f"{second}.1")(values[f"{second}.0"]))
+        values[second] = values[first]
+        for _ in range(calls):
+            values[f"{second}.0"] = model.get_submodule(f"{second}.0")(values[second])
+            values[second] = torch.tanh(model.get_submodule(f"{second}.1")(values[f"{second}.0"]))
         return near(values)
 
     def mistakes(self, case):
-        return {"feat_left_in_training": {"values": self.values(case, training=True)}}
+        in_training = [self.values(case, training=True, calls=calls) for calls in (1, 2)]
+        return {
+            "feat_left_in_training": {"values": such_that(lambda got: any(is_same(got, values) for values in in_training))},
+            "feat_last_call": {"values": self.values(case, calls=2)},
+        }
 
 
 check("hooks_or_fx", Steps, OtherFunctions, NotTraceable)

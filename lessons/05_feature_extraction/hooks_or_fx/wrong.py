@@ -11,14 +11,9 @@ def value_at(model, step, x):
 
 # %% all_steps_at_once
 # misconception: asks the extractor for all steps, and picks one | hint: feat_alias
-def value_at(model, step, x):
-    if step in dict(model.named_modules()):
-        found = []
-        with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-            model(x)
-        return found[0]
-    steps = get_graph_node_names(model)[1]
-    return create_feature_extractor(model, steps)(x)[step]
+# edits: reference
+-            return create_feature_extractor(model, [step])(x)[step]
++            return create_feature_extractor(model, get_graph_node_names(model)[1])(x)[step]
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
@@ -29,30 +24,22 @@ def value_at(model, step, x):
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
 # breaks: No hook of yours stays
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
-    model(x)
-    return found[0]
+# edits: alias
+-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
+-        model(x)
++    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
++    model(x)
 
 # %% hooks_on_all_modules
 # misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
 def value_at(model, step, x):
-    found, handles = {}, []
-    for name, module in model.named_modules():
-        handles.append(module.register_forward_hook(lambda m, a, o, name=name: hook_into(found, name, o)))
-    with torch.no_grad():
-        model(x)
-    for handle in handles:
-        handle.remove()
+    found = {}
+
+    def keep(name, module, args, output):
+        found.setdefault(name, output.detach().clone())
+
+    run_with(model, {name: partial(keep, name) for name, _ in model.named_modules()}, x)
     return found[step]
-
-
-def hook_into(found, name, output):
-    if name not in found:
-        found[name] = output.detach().clone()
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
@@ -74,13 +61,9 @@ def value_at(model, step, x):
 # %% last_call
 # misconception: keeps the last call of a module | hint: feat_last_call
 # breaks: the value is this module's **first** output
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = {}
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.update(value=o.detach().clone())):
-        model(x)
-    return found["value"]
+# edits: reference
+-    return outputs[0]
++    return outputs[-1]
 
 # %% number_is_a_call
 # misconception: takes every number for a call of a module | hint: feat_call_number
@@ -99,12 +82,9 @@ def value_at(model, step, x):
 
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        return model(x)
+# edits: alias
+-        model(x)
++        return model(x)
 
 # %% suffix_cut_off
 # misconception: cuts the number of the call off | hint: feat_suffix
@@ -151,3 +131,26 @@ def value_at(model, step, x):
     model(x)
     module._forward_hooks.clear()
     return found[0]
+
+# %% first_sample
+# misconception: takes the first sample for the first output | hint: feat_first_part
+# edits: alias
+-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
++    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o[0].clone())):
+
+# %% string_for_list
+# misconception: gives the extractor a string | hint: feat_string_for_list
+# edits: alias
+-        return create_feature_extractor(model, [step])(x)[step]
++        return create_feature_extractor(model, step)(x)[step]
+
+# %% fx_then_last_call
+# misconception: after a failed trace, keeps the last call | hint: feat_last_call
+def value_at(model, step, x):
+    try:
+        return create_feature_extractor(model, [step])(x)[step].clone()
+    except torch.fx.proxy.TraceError:
+        model.eval()
+    found = {}
+    run_with(model, {step: lambda m, a, o: found.update(value=o.clone())}, x)
+    return found["value"]
