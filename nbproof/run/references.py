@@ -133,7 +133,8 @@ class References:
 
         keys = chain.from_iterable(map(self._keys, lessons))
         asked = [key for key in keys if self.state.references.get(self._name(key)) != self._digest(key.lesson)]
-        # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
+        # What a limit has ended, or the grader itself, is tried once more: a busy machine must not stop a class that it would
+        # grade a minute later.
         for last in (False, True):
             jobs = [HandIn(key) for key in asked]
             asked = []
@@ -141,7 +142,7 @@ class References:
                 why = self._shortfall(job.key, verdict)
                 if not why:
                     self.keep(job.key.lesson, job.key.learner)
-                elif not last and {one.status for one in verdict.exercises} & set(FAULTS):
+                elif not last and (verdict.grader_failed or {one.status for one in verdict.exercises} & set(FAULTS)):
                     asked.append(job.key)
                 else:
                     failed[job.key.lesson] = why

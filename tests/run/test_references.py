@@ -136,7 +136,10 @@ def test_an_exercise_without_a_reference_answer_is_not_asked_for(room: Rehearsal
     assert not room.grade().unfit
 
 
-def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal, engine: Engine) -> None:
+@pytest.mark.parametrize("by_the_grader", [False, True])
+def test_what_ended_by_chance_is_tried_again_before_it_counts(
+    room: Rehearsal, engine: Engine, by_the_grader: bool
+) -> None:
     """A busy machine must not stop a class that it would grade a minute later."""
     tried: list[int] = []
 
@@ -148,6 +151,8 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal,
             tried.append(1)
             if len(tried) > 1:
                 return verdict
+            if by_the_grader:
+                return Verdict(*handed_in.key, problem="the grader failed on it", grader_failed=True)
             first, *others = verdict.exercises
             none, reason = dict.fromkeys(first.points, 0.0), Reason(Cause.LOST, "too slow")
             late = replace(first, status=Status.TIMEOUT, points=none, reason=reason)
