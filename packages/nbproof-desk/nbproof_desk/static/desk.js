@@ -47,13 +47,13 @@ function focusNone() {
   leave();
 }
 
-function go(group) {
+function go(group, stay = false) {
   if (!group) return;
   if (here() !== group) leave();
   group.classList.add("here");
   group.setAttribute("aria-current", "true");
   if (!group.contains(document.activeElement)) group.focus({ preventScroll: true });
-  group.scrollIntoView({ block: "nearest" });
+  if (!stay) group.scrollIntoView({ block: "nearest" });
   const left = groups().length - groups().indexOf(group);
   if (left < 15) more();
 }
@@ -364,6 +364,7 @@ async function toggleNames() {
   }
   find("names").setAttribute("aria-pressed", String(namesShown));
   showNames();
+  if (here() && isSeen(here())) here().scrollIntoView({ block: "nearest" });
   say(namesShown ? "Names are shown." : "Names are hidden.");
 }
 
@@ -490,14 +491,15 @@ document.addEventListener("keydown", (event) => {
   if (isHeld || press(event)) event.preventDefault();
 });
 
-answers.addEventListener("focusin", (event) => {
-  const group = event.target.closest(".group");
-  if (group) go(group);
-  if (event.target.matches(".before")) fill(event.target);
-});
+// A page that moves while the button of the mouse is down takes the click away from what it was for.
 let byPointer = false;
 answers.addEventListener("pointerdown", () => { byPointer = true; });
 answers.addEventListener("keydown", () => { byPointer = false; });
+answers.addEventListener("focusin", (event) => {
+  const group = event.target.closest(".group");
+  if (group) go(group, byPointer);
+  if (event.target.matches(".before")) fill(event.target);
+});
 answers.addEventListener("click", (event) => {
   const group = event.target.closest(".group");
   if (!group) return;
