@@ -160,13 +160,17 @@ def test_a_rubric_is_made_and_changed_by_keyboard(browser: Any, tmp_path: Path) 
             page.keyboard.press("Enter")
             expect(page.locator(".group.here .item", has_text=text)).to_be_visible()
         press(page, "a", "1 of 2 points")
+        page.keyboard.press("c")
+        page.keyboard.type("More.")
+        press(page, "Control+Enter", "Comment kept")
+        page.keyboard.press("Escape")
         press(page, "b", "1.5 of 2 points")
         press(page, "j", "1.5 of 2 points")
         press(page, "b", "0.5 of 2 points")
         # Without any item it waits, as before.
         press(page, "b", "waits. ")
         press(page, "u", "Undone")
-        assert comments_in(room, "why")["learner00"] == "Names the square.\nSays why."
+        assert comments_in(room, "why")["learner00"] == "Names the square.\nSays why.\nMore."
         assert sorted(points for points, _ in marks_in(room, "why").values() if points is not None) == [
             0.5,
             0.5,

@@ -99,6 +99,15 @@ def test_what_was_typed_and_not_kept_stays(browser: Any, tmp_path: Path) -> None
         page.goto(f"{url.partition('?')[0]}q/{LESSON}/twice/")
         expect(page.locator(".group.here")).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        # Answers that the desk does not know, as of a page from before its restart, stay with what was typed.
+        page.keyboard.press("Shift+J")
+        expect(page.get_by_role("status")).to_contain_text("J does nothing")
+        page.evaluate("document.querySelector('.group.here').dataset.seen = JSON.stringify({nothing: 'x'})")
+        page.keyboard.press("c")
+        page.keyboard.type("Mine.")
+        page.keyboard.press("Escape")
+        press(page, "1", "load the page again")
+        expect(page.locator(".group.unkept textarea")).to_have_value("x" * 200 + "Mine.")
         page.close()
     assert comments_in(room, "twice")["ben"] == "x" * 200 and len(asked) == 2
 

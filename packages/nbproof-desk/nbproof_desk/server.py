@@ -645,7 +645,10 @@ class _Mark(Page):
         except Overtaken:
             self.set_status(409)
             said = f"Not kept: {_OVERTAKEN}"
-        self.answer(question, said, self.groups_with(question, wanted.answers, known))
+        views = self.groups_with(question, wanted.answers, known)
+        if not views:  # as of a page that another desk made, before a restart
+            said = f"Not kept: {_CHANGED}. What you typed stays in its box until then."
+        self.answer(question, said, views)
 
     def groups_with(
         self, question: MarkedQuestion, aliases: Iterable[str], known: Mapping[str, Given] = MappingProxyType({})

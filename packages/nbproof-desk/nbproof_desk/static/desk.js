@@ -242,11 +242,12 @@ function showTheirs(id, told, comment) {
   const wasHere = old === here();
   const ids = Object.values(told.groups || {}).map((html) => put(html, null, id));
   for (const one of [id, ...ids]) touched[one] = changed[one] = performance.now();
-  const isGone = told.groups && !ids.includes(id);
+  // Nothing came in its place: what was typed stays, and so do the answers.
+  const isGone = ids.length && !ids.includes(id);
   (isGone ? ids : [id]).forEach((one) => find(one).classList.add("unkept"));
   if (!isGone) return;
   // The answer is another one now. What was typed is not lost.
-  if (ids.length && comment !== null) find(ids[0]).querySelector(".comment-box").value = comment;
+  if (comment !== null) find(ids[0]).querySelector(".comment-box").value = comment;
   drop(old);
   if (wasHere) go(find(ids[0]));
 }
@@ -403,6 +404,14 @@ function chosen(select) {
   say("The comment stands in the box: give points, or keep it.");
 }
 
+// A comment goes on at its end, below the lines of the rubric's items.
+function write(group) {
+  const box = group.querySelector(".comment-box");
+  if (group.dataset.letters && box.value && !box.value.endsWith("\n")) box.value += "\n";
+  box.focus();
+  box.setSelectionRange(box.value.length, box.value.length);
+}
+
 function help() {
   const box = find("help");
   box.hidden = !box.hidden;
@@ -437,7 +446,7 @@ function digit(group, key) {
 
 const KEYS = { j: () => step(1), k: () => step(-1), u: undo, n: toggleNames, "?": help, "/": () => find("find").select(),
   i: () => { find("rubric").open = true; find("new-item")?.focus(); },
-  c: () => here().querySelector(".comment-box").focus(), v: () => here().querySelector(".before").focus() };
+  c: () => write(here()), v: () => here().querySelector(".before").focus() };
 const isBox = (target) => target.matches("input:not([type=checkbox]), textarea, select");
 
 // What a key does in a box; whether it does anything.
@@ -446,6 +455,7 @@ function pressInBox(event) {
   if (event.key === "Escape") {
     if (event.target.matches(".before")) group.querySelector(".comment-box").value = draft;
     if (event.target.matches(".other-points")) event.target.value = "";
+    if (event.target.matches(".comment-box")) event.target.value = event.target.value.trimEnd();
     (group || here() || answers).focus();
   }
   else if (event.key === "Enter" && event.target.matches(".before")) chosen(event.target);
@@ -477,7 +487,11 @@ function press(event) {
     else if (KEYS[key]) KEYS[key]();
     else digit(group, key);
   } else if (Object.hasOwn(KEYS, key)) KEYS[key]();
-  else return false;
+  else {
+    // With Caps Lock, on a keyboard of other letters, or for an item that this page does not show.
+    if (/^\p{L}$/u.test(key)) say(`${key} does nothing: it is no key, and no item of the rubric on this page.`);
+    return false;
+  }
   return true;
 }
 
