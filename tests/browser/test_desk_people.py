@@ -70,6 +70,39 @@ def test_an_answer_to_a_complaint_by_keyboard(browser: Any, tmp_path: Path) -> N
     assert comments_in(room, "twice")["ben"] is None and marks_in(room, "test_twice")["ben"] == (None, True)
 
 
+def test_what_was_typed_and_not_kept_stays(browser: Any, tmp_path: Path) -> None:
+    room = class_with_names(tmp_path)
+    asked: list[str] = []
+    with served(tmp_path) as (_, url):
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on("dialog", lambda dialog: asked.append(dialog.type) or dialog.dismiss())
+        page.goto(url)
+        page.goto(f"{url.partition('?')[0]}learner/ben/")
+        twice, plot = (page.get_by_role("article", name=name, exact=True) for name in ("Twice", "Plot it"))
+        plot.get_by_label("Comment").press_sequentially("A draft.")
+        twice.get_by_label("Comment").press_sequentially("x" * 200)
+        twice.get_by_label("Other points").press_sequentially("99")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(500)
+        assert asked == ["beforeunload"]
+        plot.get_by_label("Comment").fill("")
+        twice.get_by_role("button", name="Keep").click()
+        expect(page.get_by_role("alert")).to_be_focused()
+        expect(twice.get_by_label("Comment")).to_have_value("x" * 200)
+        follow(page, "People")
+        page.wait_for_timeout(500)
+        assert asked == ["beforeunload"] * 2
+        twice.get_by_label("Other points").fill("2")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_be_focused()
+        # A comment of one long word, such as an address, is no wider than its answer.
+        page.goto(f"{url.partition('?')[0]}q/{LESSON}/twice/")
+        expect(page.locator(".group.here")).to_have_count(1)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.close()
+    assert comments_in(room, "twice")["ben"] == "x" * 200 and len(asked) == 2
+
+
 def test_names_are_shown_as_the_course_says_and_lead_to_the_learner(browser: Any, tmp_path: Path) -> None:
     class_with_names(tmp_path)
     (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.DeskSettings.names = "shown"\n')

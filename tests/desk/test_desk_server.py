@@ -568,6 +568,8 @@ def test_a_gradebook_that_is_in_use_is_told_in_a_sentence_for_a_page(served: Ser
 def test_search_and_parts(served: Served) -> None:
     served.come_in()
     assert len(served.question("why", "?find=BECAUSE+a").select(".group")) == 2
+    # Also in an answer that its group does not show.
+    assert len(served.question("why", "?find=of++it").select(".group")) == 1
     order = str(served.question("why").select_one("main")["data-order"]).split(",")  # type: ignore[index]
     groups = json.loads(served.ask(f"/q/{LESSON}/why/part?ids={order[2]},{order[0]},nothing")[2])["groups"]
     assert [one.partition('id="g-')[2][:16] for one in groups] == [order[2], order[0]]
@@ -683,6 +685,8 @@ def test_a_rubric_has_an_item_for_each_letter_and_no_other(served: Served) -> No
 def test_what_is_no_item_is_refused(served: Served, text: str, points: str) -> None:
     served.come_in()
     assert _item(served, text, points)[0] == 400
+    status, _, shown = served.ask("/nothing", Sec_Fetch_Mode="navigate")
+    assert status == 404 and bs4.BeautifulSoup(shown, "html.parser").select_one(".warned") is not None
     assert _item(served, "<script>alert(1)</script>", "1")[0] == 303
     assert len(served.question("why").select("script")) == 1
     xsrf = served.ask(f"/q/{LESSON}/why/rubric", "POST", "text=x&points=1", Origin=f"http://{ADDRESS}:{served.port}")[0]

@@ -110,6 +110,16 @@ class _Told:
     """Whether it is the last line on its question, and the gradebook has something else."""
 
 
+@dataclass(frozen=True)
+class _Refused:
+    """A form that was not obeyed: of which question, why, and what was typed into it. ``comment``: None if it has no box."""
+
+    place: tuple[str, str]
+    said: str
+    comment: str | None
+    points: str
+
+
 class _NamedPage(Page):
     """What the pages with names share."""
 
@@ -195,6 +205,10 @@ class _Learner(_NamedPage):
     """One learner: work, marks, comments, and what was changed."""
 
     async def get(self, learner: str) -> None:
+        await self.show_learner(learner)
+
+    async def show_learner(self, learner: str, refused: _Refused | None = None) -> None:
+        """Answer with the page, and with what was typed and not kept."""
         now = await self.class_now()
         person = now.person(learner)
         if person is None:
@@ -209,6 +223,7 @@ class _Learner(_NamedPage):
             words=[one for one in now.words() if one.person == person],
             history=list(self._history(person, works)),
             kept=self.get_query_argument("kept", ""),
+            refused=refused,
             feedback=partial(_feedback, now),
             there=self.there,
         )
@@ -268,12 +283,26 @@ class _AsTheySeeIt(_NamedPage):
             return page_now(self.desk.course, self.desk.reader.root, key)
 
 
-class _OneMark(_NamedPage):
+class _OneMark(_Learner):
     """Give one learner's answer points, a comment, or both."""
 
-    def post(self, learner: str) -> None:
+    async def post(self, learner: str) -> None:
         answer = self.answer(learner)
-        question, given = answer.question, self.given(answer)
+        given = self.given(answer)
+        try:
+            self.keep(answer, given)
+        except HTTPError as error:
+            self.set_status(error.status_code)
+            comment, points = self.get_body_argument("comment", None), self.get_body_argument("points", "")
+            said = f"Not kept: {str(error.log_message).removesuffix('.')}."
+            refused = _Refused(answer.question.place, said, comment, points)
+            await self.show_learner(learner, refused)
+            return
+        self.back_to(answer)
+
+    def keep(self, answer: HandedIn, given: Given) -> None:
+        """Do what the form asks for. Raises HTTPError with the reason if that cannot be."""
+        question = answer.question
         points = self.get_body_argument("points", "").replace(",", ".") or None
         # A form sends other line ends than it was given.
         comment: str | None = self.get_body_argument("comment", "").replace("\r\n", "\n").strip()
@@ -285,8 +314,7 @@ class _OneMark(_NamedPage):
             if wanted.answers["it"] != seen_as(answer, given):
                 raise HTTPError(409, _OVERTAKEN)
             rubric = self.desk.ledger.rubric(question)
-            self.write_change(answer, wanted.change(question, learner, given, rubric))
-        self.back_to(answer)
+            self.write_change(answer, wanted.change(question, answer.key.learner, given, rubric))
 
     def answer(self, learner: str) -> HandedIn:
         """The learner's answer that the form is about, as it is now. Raises HTTPError if there is none."""
@@ -319,24 +347,20 @@ class _OneMark(_NamedPage):
         self.redirect(f"{self.there(answer.key.learner)}?{kept}", status=303)
 
 
-_OVERTAKEN = (
-    "Not kept: somebody else has changed this mark, or the answer, since the page showed it. Go back, copy what you typed, "
-    "and reload the page"
-)
+_OVERTAKEN = "somebody else has changed this mark, or the answer, since the page showed it. Now you see theirs."
 
 
 class _TakeBack(_OneMark):
     """Take back the last change of one learner's mark, by anybody, for this learner alone."""
 
-    def post(self, learner: str) -> None:
-        answer = self.answer(learner)
+    def keep(self, answer: HandedIn, given: Given) -> None:
+        """Do what the form asks for. Raises HTTPError with the reason if that cannot be."""
         place, asked = answer.question.place, self.get_body_argument("entry")
-        lines = (line for line in self.desk.ledger.of_learner(learner) if line[0] == place)
+        lines = (line for line in self.desk.ledger.of_learner(answer.key.learner) if line[0] == place)
         line = next(lines, None)
-        if line is None or line[1].id != asked or line[2].after != self.given(answer):
+        if line is None or line[1].id != asked or line[2].after != given:
             raise HTTPError(409, _OVERTAKEN)
         self.write_change(answer, line[2].back)
-        self.back_to(answer)
 
 
 ROUTES = [

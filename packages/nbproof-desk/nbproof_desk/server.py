@@ -69,6 +69,7 @@ _LOOK = Path(feedback.__file__).parent / "templates" / "page.css"
 """What feedback pages look like: a learner's answer looks the same here."""
 _FILES = {
     "desk.js": (_HERE / "static" / "desk.js", "text/javascript"),
+    "drafts.js": (_HERE / "static" / "drafts.js", "text/javascript"),
     "desk.css": (_HERE / "static" / "desk.css", "text/css"),
     "page.css": (_LOOK, "text/css"),
 }
@@ -106,6 +107,10 @@ class GroupView:
     def differs(self) -> bool:
         """Whether people gave its answers different points, or comments."""
         return len({(one.points, one.comment) for one in self.given}) > 1
+
+    def has(self, find: str) -> bool:
+        """Whether one of its answers has this text, in any letter case."""
+        return any(find.casefold() in one.text.casefold() for one in self.group.answers)
 
     @property
     def comment(self) -> str:
@@ -404,7 +409,7 @@ class Page(RequestHandler):
             raise HTTPError(403, "the token is missing: open the address that the command has printed")
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """One sentence, as text; for a script as JSON."""
+        """One sentence: for a script as JSON, for somebody who came in as a page, and for all others as text."""
         error = kwargs.get("exc_info", (None, None))[1]
         said = "the desk has failed: see the terminal"
         if isinstance(error, HTTPError):
@@ -415,6 +420,8 @@ class Page(RequestHandler):
             said = f"{kind}: {_trouble(error)}"
         if "json" in self.request.headers.get("Content-Type", ""):
             self.finish({"said": said})
+        elif self.request.headers.get("Sec-Fetch-Mode") == "navigate" and status_code != 403:
+            self.show("refused.html.j2", said=said)
         else:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(f"{said}\n")
@@ -508,7 +515,7 @@ class _Question(Page):
         every = desk.views(question)
         views = sorted(every, key=lambda one: not one.waiting)  # what waits comes first
         if find:
-            views = [one for one in views if find.casefold() in one.group.first.text.casefold()]
+            views = [one for one in views if one.has(find)]
         first = _part(self, question, views)
         self.show(
             "question.html.j2",
