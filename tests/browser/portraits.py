@@ -1,7 +1,7 @@
 """The pictures that README and docs show, taken in a real JupyterLab: ``python -m tests.browser.portraits``.
 
 The class report is that of a class: ``python -m tests.browser.portraits --report demo/report/index.html`` takes its first
-part.
+part. ``--desk`` takes a question at the teacher's desk.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Locator, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from nbproof.lesson.from_text import read_lesson
 from tests import COURSE
@@ -27,6 +27,49 @@ TIMELINE = (
     "from course.pictures.timeline import draw_hook_timeline\n"
     "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
 )
+ASKED = {
+    "Say why: $x^2$.": "`loss.backward()` runs twice, and nobody calls `zero_grad()`. What is in `weight.grad`, and why?",
+    "MODEL-ANSWER": "The sum of both gradients: each backward **adds** to what `.grad` has. Only `zero_grad()` takes it away.",
+    "MARK-SCHEME": "1 point: the sum.\\n- 1 point: `backward` adds.",
+}
+SAID = {
+    "The sum of both gradients, because each backward **adds** to `.grad`.": 9,
+    "The sum of both gradients, $g_1 + g_2$.": 4,
+    "The sum of both gradients, because nobody has called `zero_grad()`.": 3,
+    "The gradient of the second backward.": 2,
+}
+"""Answer -> how many learners gave it."""
+
+
+def take_desk(page: Page, folder: Path) -> None:
+    """A question whose first answers are marked by a rubric, with a difference."""
+    from tests.browser.test_desk import served
+    from tests.desk.classroom import class_of
+
+    texts = [text for text, times in SAID.items() for _ in range(times)]
+    source = class_of(folder, {f"learner{number:02}": text for number, text in enumerate(texts)}).source()
+    asked = source.read_text(encoding="utf-8")
+    for old, new in ASKED.items():
+        asked = asked.replace(old, new)
+    source.write_text(asked, encoding="utf-8")
+    with served(folder) as (_, url):
+        page.goto(url)
+        page.get_by_role("link", name="Why twice?").click()
+        for text in ("Says that it is the sum.", "Says that backward adds."):
+            page.keyboard.press("i")
+            page.keyboard.type(text)
+            page.keyboard.press("Tab")
+            page.keyboard.type("1")
+            page.keyboard.press("Enter")
+            page.locator(".group.here .item", has_text=text).wait_for()
+        for key in ("a", "b", "j", "a", "j"):
+            page.keyboard.press(key)
+            page.wait_for_timeout(500)
+        page.keyboard.press("-")
+        page.locator(".panel:visible").wait_for()
+        page.evaluate("() => scrollTo(0, 0)")
+        page.wait_for_timeout(500)
+        page.screenshot(path=OUT / "desk.png")
 
 
 def take(learner: Learner) -> None:
@@ -64,15 +107,21 @@ def main() -> int:
     """See the module's text."""
     parser = argparse.ArgumentParser(prog="python -m tests.browser.portraits", description=__doc__)
     parser.add_argument("--report", type=Path, metavar="PAGE", help="only the class report, of this page")
-    page = parser.parse_args().report
+    parser.add_argument("--desk", action="store_true", help="only the desk")
+    asked = parser.parse_args()
     if CHROMIUM is None:
         print("error: no Chromium here\n  next: apt-get install chromium", file=sys.stderr)
         return 1
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        if page:
+        if asked.desk:
+            context = chromium.new_context(viewport={"width": 1180, "height": 1080}, device_scale_factor=1.5)
+            with tempfile.TemporaryDirectory() as name:
+                take_desk(context.new_page(), Path(name))
+            return 0
+        if asked.report:
             window = chromium.new_page(viewport={"width": 1100, "height": 1560})
-            window.goto(page.resolve().as_uri())
+            window.goto(asked.report.resolve().as_uri())
             window.screenshot(path=OUT / "class_report.png")
             return 0
         with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab:
