@@ -751,7 +751,8 @@ print("to(float64):  head", net.to(torch.float64).head.weight.dtype, "| hidden",
 
 # %% [markdown]
 # So the hidden layers are not trained, not saved, and stay in float32: a call of `net` now raises an error. `find_unregistered`
-# looks in every module's attributes, also inside lists, tuples, sets and dicts, for modules and tensors that the model does not list:
+# looks in every module's attributes, also inside lists, tuples, sets and dicts, for modules and tensors that the model does not list.
+# It does not look inside objects of other classes, nor at what a hook closes over:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:

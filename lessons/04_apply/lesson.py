@@ -371,6 +371,8 @@ check("init_by_type")
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
+if deep_net().apply(init_by_type)[-1].bias.any():
+    print("both nets are PyTorch's own, because init_by_type is not solved yet")
 
 gradients = {}
 for name, net in {"PyTorch's own": deep_net(), "yours": deep_net().apply(init_by_type)}.items():
@@ -850,7 +852,7 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 #
 # ### Another forward
 #
-# Two ways change what a module computes and keep the module. **A forward hook that returns a value** replaces the output.
+# There are two ways to change what a kept module computes. **A forward hook that returns a value** replaces the output.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
 # object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.
@@ -967,9 +969,9 @@ print("a __repr__ on the object:\n   ", layer)
 # ### Exercise: Names in the repr
 # easy · 5 min · further
 #
-# `add_repr(module)` makes `module` show what `function_repr(module)` returns, even when its `name` changes later, if it is a
-# `Function_*`; other modules, and the classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply` returns in
-# `returned_module`.
+# If `module` is a `Function_*`, `add_repr(module)` puts what `function_repr(module)` returns between its parentheses, also after
+# its `name` has changed. Other modules, and the classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply`
+# returns in `returned_module`.
 #
 # ```python
 # print(model.ab.a)  # Function_A(name=duck)

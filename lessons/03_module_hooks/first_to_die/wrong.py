@@ -199,6 +199,13 @@ def first_to_die(net, train):
 -    train(net)
 +            train(net)
 
+# %% trains_twice
+# misconception: trains once more when the hooks are gone | hint: died_trains_again
+# breaks: The function runs `train(net)` once
+# edits: list_for_each_relu
++    train(net)
+     deaths = [(steps.index(True), name) for name, steps in dead.items() if True in steps]
+
 # %% removes_before_it_trains
 # misconception: the hooks are off when the training begins | hint: died_finds_nobody
 # edits: does_not_train
@@ -211,12 +218,6 @@ def first_to_die(net, train):
 # edits: list_for_each_relu
 -    return name, step
 +    return step, name
-
-# %% class_name
-# misconception: the name of the class | hint: died_wrong_pair
-# edits: list_for_each_relu
--    return name, step
-+    return "ReLU", step
 
 # %% two_arguments
 # misconception: a forward hook of two arguments | hint: hook_arguments

@@ -66,6 +66,12 @@
 +def hook(module, args, output):
 +    answer.insert(0, output)
 
+# %% adds_to_a_local_answer
+# misconception: assigns to the notebook's list inside the hook with += | hint: undefined_name
+# edits: appends_the_tuple
+-    answer.append(args)
++    answer += args
+
 # %% plain_numbers
 # misconception: stores lists of numbers | hint: numbers_for_tensors
 # edits: appends_the_tuple

@@ -11,8 +11,8 @@ POISON = ("modules", "module", "adder", "net")
 ERRORS = {
     r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"TypeError: '?[\w.]+'? object does not support the context manager protocol": "hooked_no_context_manager",
-    r"AttributeError: __(enter|exit)__": "hooked_no_context_manager",
-    r"TypeError: 'NoneType' object is not an iterator": "hooked_no_yield",
+    r"(AttributeError: __(enter|exit)__|TypeError: 'hooked' object is not an iterator)": "hooked_no_context_manager",
+    r"TypeError: '(NoneType|list)' object is not an iterator": "hooked_no_yield",
     r"RuntimeError: generator didn't yield": "hooked_no_yield",
     r"RuntimeError: generator didn't stop": "hooked_yields_again",
     r"TypeError: .*__exit__\(\) takes": "hooked_exit_arguments",

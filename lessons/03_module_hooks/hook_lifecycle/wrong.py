@@ -1,11 +1,8 @@
 # %% backward_hooks
 # misconception: full backward hooks | hint: hooked_other_kind
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(module.register_full_backward_hook(hook))
-        yield
+# edits: handles_in_a_list
+-    handles = [module.register_forward_hook(hook) for module in modules]
++    handles = [module.register_full_backward_hook(hook) for module in modules]
 
 # %% by_function
 # misconception: removes every registration of the function | hint: removes_other_hooks
@@ -33,6 +30,12 @@ def hooked(modules, hook):
 -                    del module._forward_hooks[key]
 +            if isinstance(module, nn.Module):
 +                module._forward_hooks.clear()
+
+# %% decorated_class
+# misconception: leaves the decorator above a class | hint: hooked_no_context_manager
+# edits: class_with_a_list
++@contextlib.contextmanager
+ class hooked:
 
 # %% enter_and_init
 # misconception: registers when it is made and again at the begin of the block | hint: module_hook_twice
@@ -139,24 +142,15 @@ def hooked(modules, hook):
 # %% no_decorator
 # misconception: a generator function without its decorator | hint: hooked_no_context_manager
 # breaks: Write the context manager `hooked(modules, hook)`
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(module.register_forward_hook(hook))
-        yield
+# edits: handles_in_a_list
+-@contextlib.contextmanager
+ def hooked(modules, hook):
 
 # %% no_exit
 # misconception: a class without __exit__ | hint: hooked_no_context_manager
-class hooked:
-    def __init__(self, modules, hook):
-        self.handles = [module.register_forward_hook(hook) for module in modules]
-
-    def __enter__(self):
-        return self
-
-    def remove(self):
-        for handle in self.handles:
-            handle.remove()
+# edits: class_with_a_list
+-    def __exit__(self, kind, error, traceback):
++    def remove(self):
 
 # %% no_finally
 # misconception: removes behind the yield, without finally | hint: hooked_no_finally
@@ -198,7 +192,6 @@ def hooked(modules, hook):
 # misconception: puts the module's dict of hooks back as it was | hint: removes_other_hooks
 @contextlib.contextmanager
 def hooked(modules, hook):
-    modules = [module for module in modules]
     before = [(module, dict(module._forward_hooks)) for module in modules]
     try:
         for module in modules:
@@ -229,15 +222,10 @@ def hooked(modules, hook):
 
 # %% swallows_the_stop_button
 # misconception: ends KeyboardInterrupt quietly | hint: hooked_swallows_error
-@contextlib.contextmanager
-def hooked(modules, hook):
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(module.register_forward_hook(hook))
-        try:
-            yield
-        except KeyboardInterrupt:
-            print("stopped")
+# edits: handles_in_a_list
+         yield
++    except KeyboardInterrupt:
++        print("stopped")
 
 # %% uses_the_notebook
 # misconception: works on the notebook's module | hint: function_uses_global
@@ -260,15 +248,12 @@ def hooked(modules, hook):
 
 # %% wrapper_without_return
 # misconception: a wrapper that does not hand on what the hook returns | hint: hooked_return_lost
-@contextlib.contextmanager
-def hooked(modules, hook):
-    def wrapper(module, args, output):
-        hook(module, args, output)
-
-    with contextlib.ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(module.register_forward_hook(wrapper))
-        yield
+# edits: handles_in_a_list
+-    handles = [module.register_forward_hook(hook) for module in modules]
++    def wrapper(module, args, output):
++        hook(module, args, output)
++
++    handles = [module.register_forward_hook(wrapper) for module in modules]
 
 # %% yield_in_the_loop
 # misconception: yields inside the loop | hint: hooked_yields_again

@@ -82,7 +82,7 @@ class ByPlace(Check):
 
 
 class ByName(Check):
-    """`x2` passed by name is turned down as well."""
+    """`x2` passed by name is scaled as well."""
 
     poison = ("module", "model", "add", "x1", "x2")
     errors = ERRORS
@@ -197,7 +197,7 @@ class Blend(torch.nn.Module):
 
 
 class TwoKnobs(Check):
-    """Another module, turned down twice: each factor counts until its handle is removed."""
+    """Another module, scaled twice: each factor counts until its handle is removed."""
 
     poison = ("module", "model", "add", "x1", "x2")
 

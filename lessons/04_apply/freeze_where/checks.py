@@ -102,7 +102,7 @@ NORMS = ("features.1", "features.2.1.norm", "norm")
 
 
 class FrozenAndBack(FreezingCheck):
-    """Batch norms at any depth are frozen, and thawed again; the model is returned."""
+    """Batch norms at any depth are frozen, and unfrozen again; the model is returned."""
 
     claims = ("what is returned",)  # `is` belongs to the language
     blame = {"gradients": "frozen_part_blocks"}  # parameters and modes are right: something cuts the graph
@@ -113,12 +113,12 @@ class FrozenAndBack(FreezingCheck):
         def freeze(*args, **kwargs):
             returned.append(freeze_where(*args, **kwargs))
 
-        found = self.brought(model, case, freeze, is_norm, "frozen", "thawed")
+        found = self.brought(model, case, freeze, is_norm, "frozen", "unfrozen")
         told = "nothing" if returned[0] is None else "the model" if returned[0] is model else "something else"
         return {**found, "what is returned": told}
 
     def truth(self, case):
-        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "thawed"), "what is returned": "the model"}
+        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "unfrozen"), "what is returned": "the model"}
 
     def mistakes(self, case):
         fresh, right = self.told(Net()), self.truth(case)
@@ -132,21 +132,21 @@ class FrozenAndBack(FreezingCheck):
 
         same = when(lambda got: got == grads)
         return {
-            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
+            "not_started": {**{kind: dict.fromkeys(("frozen", "unfrozen"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
             "freezes_names_alike": when(lambda got: got == {name: on and not name.startswith("norm") for name, on in grads.items()}),
-            "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "thawed": grads}},
+            "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "unfrozen": grads}},
             "freezes_first_level": when(frozen_if(lambda name: name.startswith("norm."))),
             "freezes_weight_only": when(frozen_if(lambda name: not name.endswith("bias"))),
             "freezes_the_rest": when(lambda got: got == {name: not on for name, on in grads.items()}),
             "freezes_everything": when(lambda got: not any(got.values())),
-            "no_way_back": {"requires_grad": {"frozen": grads, "thawed": grads}},
+            "no_way_back": {"requires_grad": {"frozen": grads, "unfrozen": grads}},
             "freezes_the_unchosen": {
-                "requires_grad": {"frozen": AnyOf(grads, fresh["requires_grad"]), "thawed": such_that(lambda got: not all(got.values()))}
+                "requires_grad": {"frozen": AnyOf(grads, fresh["requires_grad"]), "unfrozen": such_that(lambda got: not all(got.values()))}
             },
             "freezes_nothing": when(lambda got: got == fresh["requires_grad"]),
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
             "mode_of_everything": {**same, **when(lambda got: any(modes[name] and not on for name, on in got.items()), "training")},
-            "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},
+            "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "unfrozen": such_that(lambda got: not all(got.values()))}},
             "freezes_first_found": when(frozen_if(lambda name: name.startswith("features.1."))),
             "returns_nothing": {**same, "what is returned": "nothing"},
             "returns_not_the_model": {**same, "what is returned": "something else"},
@@ -154,15 +154,15 @@ class FrozenAndBack(FreezingCheck):
 
 
 class WithAllInside(FreezingCheck):
-    """A chosen module is frozen, and thawed, with everything inside it."""
+    """A chosen module is frozen, and unfrozen, with everything inside it."""
 
     blame = {"requires_grad": "freezes_own_only", "training": "freezes_own_only"}
 
     def probe(self, nb, case):
-        return self.brought(case.build("net", Net), case, nb.function("freeze_where"), is_branch, "frozen", "thawed")
+        return self.brought(case.build("net", Net), case, nb.function("freeze_where"), is_branch, "frozen", "unfrozen")
 
     def truth(self, case):
-        return self.wanted(case.build("net", Net), case, ("features", "drop"), "frozen", "thawed")
+        return self.wanted(case.build("net", Net), case, ("features", "drop"), "frozen", "unfrozen")
 
 
 class OthersStay(FreezingCheck):
@@ -179,10 +179,10 @@ class OthersStay(FreezingCheck):
         return model
 
     def probe(self, nb, case):
-        return self.brought(self.model(case), case, nb.function("freeze_where"), is_norm, "frozen", "thawed")
+        return self.brought(self.model(case), case, nb.function("freeze_where"), is_norm, "frozen", "unfrozen")
 
     def truth(self, case):
-        return self.wanted(self.model(case), case, NORMS, "frozen", "thawed")
+        return self.wanted(self.model(case), case, NORMS, "frozen", "unfrozen")
 
 
 check("freeze_where", FrozenAndBack, WithAllInside, OthersStay)

@@ -13,7 +13,7 @@ def state(model):
 
 
 class AnyModel(Exploration):
-    """What is chosen is frozen, or thawed, with all inside it, and the rest stays, whatever the model."""
+    """What is chosen is frozen, or unfrozen, with all inside it, and the rest stays, whatever the model."""
 
     draws = {
         "model": nets("same", "nested", "residual", "beside", "norm", "frozen", "shared_layer", "shared_weight", "part_eval", "eval", whole=("nn.Sequential({})", "{layer}")),

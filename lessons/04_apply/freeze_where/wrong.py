@@ -6,7 +6,7 @@
 +            module.requires_grad = not frozen
 
 # %% back_in_eval
-# misconception: thaws the parameters only | hint: thawed_in_eval_mode
+# misconception: unfreezes the parameters only | hint: thawed_in_eval_mode
 # breaks: and it is in training mode
 # edits: flag_and_mode_only
 -            module.train(not frozen)

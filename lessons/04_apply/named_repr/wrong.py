@@ -6,14 +6,14 @@
 
 # %% whatever_has_a_name
 # misconception: takes each module that has a name for a Function | hint: true_for_others
-# breaks: if it is a `Function_*`
+# breaks: If `module` is a `Function_*`
 # edits: reference
 -    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
 +    if hasattr(module, "name"):
 
 # %% one_class
 # misconception: reaches one class only | hint: apply_misses_some
-# breaks: `add_repr(module)` makes `module` show
+# breaks: `add_repr(module)` puts what `function_repr(module)` returns
 # edits: reference
 -    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
 +    if isinstance(module, Function_A):
@@ -35,7 +35,7 @@
 
 # %% layers_too
 # misconception: gives a text to the layers as well | hint: other_repr_changed
-# breaks: other modules, and the classes, stay
+# breaks: Other modules, and the classes, stay
 # edits: every_module
 -    module.extra_repr = partial(function_repr, module)
 +    module.extra_repr = lambda: f"name={getattr(module, 'name', None)}"
@@ -112,7 +112,7 @@
 
 # %% text_made_at_once
 # misconception: makes the text once, when add_repr runs | hint: text_made_once
-# breaks: even when its `name` changes later
+# breaks: also after its `name` has changed
 # edits: reference
 -        module.extra_repr = partial(function_repr, module)
 +        text = function_repr(module)

@@ -104,9 +104,10 @@ function more() {
     showNames();
     return true;
   }).catch(async () => {
-    loading = null;
     // What is said of marks that are on their way comes first: this must not be lost below it.
     await queue;
+    // Not before: a mark that is shown meanwhile would ask once more, and this would be said again, of no key.
+    loading = null;
     say("The desk does not answer: does its command still run?", true);
   });
   return loading;
