@@ -9,11 +9,11 @@
 # %% [markdown]
 # # Hooks in real training
 #
-# - **You will do** this: make hooks that stay correct with `torch.compile`, checkpoints, a `GradScaler` and several processes.
-# - **You will learn** what a hook sees in these cases, and what not.
-# - **You need** lessons 02 to 04; for *Further* also 06.
-# - **Time** <!-- time and points -->.
-# - **Out of scope** GPUs.
+# - **You will do:** make hooks that stay correct with `torch.compile`, checkpoints, a `GradScaler` and several processes.
+# - **You will learn:** what a hook sees in these cases, and what not.
+# - **You need:** lessons 02 to 04; for *Further* also 06.
+# - **Time:** <!-- time and points -->.
+# - **Out of scope:** GPUs.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
