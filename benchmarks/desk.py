@@ -278,7 +278,9 @@ def compare(chromium: Browser, folder: Path, alike: int) -> bool:
     print(desk.told("desk"))
     for name, other in (("formgrader", typed), ("formgrader, comments pasted", pasted)):
         hands = (desk.keys + desk.clicks) / (other.keys + other.clicks)
-        print(f"desk / {name}: keys and clicks {hands:.2f}, time {desk.seconds / other.seconds:.2f}")
+        whole = desk.seconds / other.seconds
+        own = (desk.seconds - desk.waited) / (other.seconds - other.waited)
+        print(f"desk / {name}: keys and clicks {hands:.2f}, time {whole:.2f}, without waiting {own:.2f}")
     wrong = [*not_held(there, answers, wanted), *not_held(here, answers, wanted)]
     print("\n".join(wrong) or "both gradebooks have the wanted marks and comments")
     return not wrong
