@@ -295,7 +295,7 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# The first layer's features sort about as well as the pixels. The last layer's scores sort worse than the three layers before.
+# The first layer's features sort about as well as the pixels. The last layer's scores sort worse than the outputs of the three layers before.
 #
 # ## A feature can change after your hook has ended
 #
@@ -595,8 +595,8 @@ draw_attention(attention, words)
 
 # %% [markdown]
 # The last five rows predict the digits of the answer: the row `=` predicts the first. There the heads of the second block look along a diagonal, one
-# head more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of
-# the first block look at the task word (the left column). Which of these two heads carries the task to the digits? Guess first. The cell runs 300
+# head more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. Each head of the first block looks at the
+# task word (the left column) in the rows of some digits. Which of these two heads carries the task to the digits? Guess first. The cell runs 300
 # `copy` lines, and patches one head at a time: the head returns its output for the `reverse` line with the same five digits before `=`.
 
 # %%
@@ -616,6 +616,7 @@ def show_answers(what, head, places=None):
 show_answers("nothing patched", heads[0], [])
 for head in heads:
     show_answers(head, head)
+show_answers("both of blocks.1", "blocks.1.project")                   # this layer gets only what the two heads return
 
 # %% [markdown]
 # **Your turn:** write into `found` the name of this head. Where does its output matter: at the digits, or from `=` on, where the answer is written?
@@ -632,9 +633,9 @@ if found in heads:
 # <details><summary>What you should have seen</summary>
 #
 # If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A patch from `=` on
-# changes hardly any line. The other head of the first block looks at the same word, but its patch only spoils some copies. (The 2% are lines that
-# read the same both ways.) **Where a head looks is not what it does.** The heads of the second block share their work: a patch of one leaves most
-# lines neither copied nor reversed, a patch of both reverses nearly all.
+# changes hardly any line. The other head of the first block looks at the same word, but its patch at the digits changes hardly any line: put its name
+# into `found`. (The 2% are lines that read the same both ways.) **Where a head looks is not what it does.** The heads of the second block share their
+# work: a patch of one leaves most lines neither copied nor reversed, a patch of both reverses nearly all.
 #
 # </details>
 #
@@ -732,7 +733,7 @@ for mode in ("train", "eval"):
 #
 # - **Inside** the `with` block, each hook is on its layer, every module is in eval mode, and autograd records nothing.
 # - **Afterwards** each module has its old mode, and autograd its old state; your hooks are gone, and other people's hooks are still there.
-# - All this holds even if the `with` block ends with an error; the caller gets that error.
+# - All this holds even if a layer name is misspelt, or the `with` block ends with an error; the caller gets that error.
 #
 # ```python
 # with looking_at(net, {"fc": lambda module, args, output: print(tuple(output.shape))}):
@@ -1061,18 +1062,20 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch has a counter, too. It counts operations, not calls of modules: `FlopCounterMode` counts the **FLOPs** of operations that
-# it has a formula for, such as convolutions and products of matrices, two for each MAC: a multiplication and an addition. All
-# else counts 0: in eval mode on a CPU, the attention of the third line. The second line shows the work of a model that ends after
-# `layer3`. The third shows work that hooks on layers do not see: attention computes its products in a function. Even its
-# `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.**
+# torch has a counter, too. `FlopCounterMode` counts operations, not calls of modules, and for each MAC two **FLOPs**: a product and a sum.
+# The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its
+# products in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.** The
+# counter has gaps, too: an operation without a formula counts 0, for example a *fused* one, which does the work of several. On a CPU, this layer's
+# attention without dropout is one operation, and so is, in the fourth line, the whole layer: in eval mode, without hooks, where autograd records nothing.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
 cut = create_feature_extractor(net, ["layer3"])
 layer, sentence = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(1, 50, 16)
-for what, model, given in (("ResNet-18", net, x), ("cut after layer3", cut, x), ("Transformer layer", layer, sentence)):
+frozen = deepcopy(layer).eval().requires_grad_(False)
+models = {"ResNet-18": (net, x), "cut after layer3": (cut, x), "Transformer layer": (layer, sentence), "frozen, eval mode": (frozen, sentence)}
+for what, (model, given) in models.items():
     with FlopCounterMode(display=False) as counter:
         model(given)
         flops = counter.get_total_flops()

@@ -9,11 +9,11 @@
 # %% [markdown]
 # # Tools made of hooks
 #
-# - **You will do** this: build a tool that shows why a net fails, and one that shows where a net looks. *Further* has three more tools.
-# - **You will learn** to make tools that work on any model, or say that they do not.
-# - **You need** lessons 02, 03 and 05.
-# - **Time** <!-- time and points -->.
-# - **Out of scope** several GPUs, `torch.compile`.
+# - **You will do:** build a tool that shows why a net fails, and one that shows where a net looks. *Further* has three more tools.
+# - **You will learn:** to make tools that work on any model, or say that they do not.
+# - **You need:** lessons 02, 03 and 05.
+# - **Time:** <!-- time and points -->.
+# - **Out of scope:** several GPUs, `torch.compile`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -246,8 +246,8 @@ if is_written(gradient_flow_debugger, sick):
 #
 # ## See where a net looks
 #
-# A net says "3". Did it see the 3, or something beside it? This net learned from pictures of **one** digit each. The labels never say where
-# the digit is.
+# A net gives a picture a score for class 3. Does this score come from the 3, or from something beside it? This net learned from pictures of
+# **one** digit each. The labels never say where the digit is.
 
 # %%
 from course.pictures.canvas import beside
@@ -393,7 +393,7 @@ def grad_cam(model, layer, x, targets):
 from course import check
 check("grad_cam")
 # %% [markdown]
-# Where does the net see a 3, and where a 7?
+# Where does the net see a 3, and where a 7? You may ask for any class, not only for the net's answer.
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
@@ -413,15 +413,20 @@ for asked in (*places, 1) if written else ():
     shares = (quarters / quarters.sum(1, keepdim=True)).mean(0)
     where = ", ".join(f"{share:3.0%} on the {digit}" for digit, share in zip(places, shares, strict=True))
     print(f"class {asked}: heat {quarters.sum(1).mean():.1f}, {where}")
+signed = (eye.fc.weight[3, :, None, None] / 144 * eye.features(boards)).sum(1)  # steps 1 to 4: each of 144 positions has the same gradient
+print(f"class 3 before step 5: sum of the map + bias {(signed.sum((1, 2)) + eye.fc.bias[3]).mean():.3f}, score {eye(boards)[:, 3].mean():.3f}")
+print(f"the net's answer is a 3 on {(eye(boards).argmax(1) == 3).sum()} of 20 boards")
 for digit, (top, left) in places.items():
+    part = signed[:, top // 2 : top // 2 + 6, left // 2 : left // 2 + 6]
+    both = f"{part.clamp(min=0).sum() / 20:+.2f} and {part.clamp(max=0).sum() / 20:+.2f}"
     wiped = boards.clone()
     wiped[:, :, top : top + 12, left : left + 12] = 0
     change = (eye(wiped) - eye(boards)).mean(0)
-    print(f"without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
+    print(f"class 3 before step 5, on the {digit}: {both}; without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
 # %% [markdown]
 # - Most heat for a digit on the board lies on this digit; without this digit its score falls.
-# - But a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little. Other parts of the 7 count against a 3, about
-#   as much as the bar counts for it; step 5 sets them to 0.
+# - But nearly a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little. Other parts of the 7 count against a
+#   3, about as much as the bar counts for it; step 5 sets them to 0. In this net, the map before step 5 adds up to the score without its bias.
 # - Without the 0 or the 4 the score of 3 rises: both count against a 3.
 # - No board has a 1, but the map of 1 is not empty.
 #
@@ -612,8 +617,8 @@ print("outer product of its two rows:  ", outer.flatten())
 # row times each number of the other. The bias gradient is the row of the output's gradient.
 #
 # But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient
-# falls to 1/4. Your tool's user must say if the loss is a mean, and put the samples first. A tool that takes three dimensions
-# makes T "samples" of an input `(T, N, d)`, time first.
+# falls to 1/4. Your tool's user must say if the loss is a mean, and put the samples first. Your tool may refuse three
+# dimensions: of an input `(T, N, d)`, time first, it would take the T steps for samples.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -914,7 +919,7 @@ draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is n
 # Saved maps fill almost all memory. Each map counts for the layer that saves it *first*.
 #
 # What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. **Stop and
-# predict**: what saves less for backward, checkpoints for both parts, or a frozen first part?
+# predict**: with which are fewer bytes kept for backward, checkpoints for both parts, or a frozen first part?
 
 # %%
 bars = {}

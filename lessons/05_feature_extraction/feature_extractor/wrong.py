@@ -239,3 +239,9 @@ class FeatureExt(nn.Module):
 +        self.model.eval()
          self.model(x)
 +        self.model.train(mode)
+
+# %% dict_in_forward_only
+# misconception: makes the dict in forward only, but the hooks are there before | hint: feat_made_too_late
+# edits: new_dict_first
+-        self.model, self.features = model, {}
++        self.model = model

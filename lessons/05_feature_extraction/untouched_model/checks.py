@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import torch
 from torch import nn
 
@@ -17,6 +19,7 @@ ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"KeyError: '\w+(\.\w+)+'": "dotted_name",
 }
+MISSPELT = "modes and the number of hooks (1 before) after a misspelt name"
 
 
 def looks_on(module, args, output):
@@ -146,26 +149,30 @@ class Afterwards(Check):
 
 
 class AfterAnError(Afterwards):
-    """If the block ends with an error, it reaches the caller, and the model and autograd are as before."""
+    """After a misspelt name, and after a block's error, which reaches the caller, the model and autograd are as before."""
 
     errors = {**ERRORS, r"RuntimeError: element 0 of tensors does not require grad": "feat_error_skips"}
-    blame = {**Afterwards.blame, "the error that reaches the caller": "feat_error_swallowed", "recorded in the caller's no_grad": "feat_grad_mode"}
+    blame = {**Afterwards.blame, "the error that reaches the caller": "feat_error_swallowed", "recorded in the caller's no_grad": "feat_grad_mode", MISSPELT: "feat_error_skips"}
 
     def probe(self, nb, case):
         model, x = self.given(case)
-        reached = "nothing"
+        reached, (other, _) = "nothing", self.given(case)
+        with suppress(Exception), nb.function("looking_at")(other, dict.fromkeys(["bn1", "block.conv22"], looks_on)):
+            pass
         try:
             with nb.function("looking_at")(model, dict.fromkeys(["bn1", "block.conv2", "fc"], looks_on)):
                 raise ZeroDivisionError(case.words("error", 1)[0])
         except ZeroDivisionError as error:
             reached = str(error)
         recorded = recorded_in_no_grad(nb.function("looking_at"), case)
-        return {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **state(model, x, case)}
+        found = {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **state(model, x, case)}
+        return {**found, MISSPELT: [training(other), sum(hook_counts(other).values())]}
 
     def truth(self, case):
         reached = case.words("error", 1)[0]
         recorded = no_gradients_from(case.build("silent", nn.Linear, 3, 2), case)
-        return {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **super().truth(case)}
+        found = {"the error that reaches the caller": reached, "recorded in the caller's no_grad": recorded, **super().truth(case)}
+        return {**found, MISSPELT: [training(self.given(case)[0]), 1]}
 
     def mistakes(self, case):
         none = such_that(lambda got: not any(got.values()))
@@ -223,6 +230,8 @@ class Guests(Check):
         with look(model, {one: lambda module, args, output: output + add, two: looks_on}):
             inside = model(x)
         recorded = gradients_from([inside], model, case)
+        with suppress(Exception), look(model, {one: looks_on, f"{two}.{two}": looks_on}):
+            pass
         try:
             with look(model, {two: lambda module, args, output: output * 3}):
                 thrice = model(x)

@@ -5,7 +5,8 @@ class looking_at:
 
     def __enter__(self):
         self.training = [name for name, module in self.model.named_modules() if module.training]
-        self.handles = [self.model.get_submodule(name).register_forward_hook(h) for name, h in self.hooks.items()]
+        layers = {name: self.model.get_submodule(name) for name in self.hooks}  # an error here leaves nothing behind
+        self.handles = [layers[name].register_forward_hook(hook) for name, hook in self.hooks.items()]
         self.model.eval()
         self.recording = torch.is_grad_enabled()
         torch.set_grad_enabled(False)
@@ -36,7 +37,8 @@ def looking_at(model, hooks):
 @contextmanager
 def looking_at(model, hooks):
     before = [(module, module.training) for module in model.modules()]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    layers = [model.get_submodule(name) for name in hooks]
+    handles = [layer.register_forward_hook(hook) for layer, hook in zip(layers, hooks.values())]
     model.train(False)
     try:
         with torch.inference_mode():

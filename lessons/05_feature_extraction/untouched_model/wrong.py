@@ -107,7 +107,7 @@ def looking_at(model, hooks):
 
 # %% no_finally
 # misconception: puts things back where no error comes | hint: feat_error_skips
-# breaks: All this holds even if the `with` block ends with an error
+# breaks: or the `with` block ends with an error
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -190,3 +190,18 @@ def looking_at(model, hooks):
 # edits: from_the_top_down
 -        for module, mode in before:
 +        for module, mode in reversed(before):
+
+# %% eval_before_the_hooks
+# misconception: changes the modes before the block that puts them back | hint: feat_error_skips
+# breaks: All this holds even if a layer name is misspelt
+# edits: those_that_train
+     learning = [module for module in model.modules() if module.training]
++    model.eval()
+@@
+-        model.eval()
+
+# %% registers_before_try
+# misconception: registers hooks where nothing takes them off if the next name is misspelt | hint: feat_error_skips
+# edits: children_by_name
+-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
++    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]

@@ -124,7 +124,7 @@ class HeatMaps(Check):
             ),
             "cam_all_classes": by(lambda scores: scores, lambda scores: scores[:, targets], lambda scores: own(scores - scores.mean(1, keepdim=True))),
             "cam_best_class": by(lambda scores: scores.amax(1)),
-            "cam_one_class_for_all": by(lambda scores: scores[:, targets[0]], lambda scores: scores[0, targets]),
+            "cam_one_class_for_all": by(lambda scores: scores[:, targets[0]], lambda scores: scores[0, targets], lambda scores: scores[0, targets[0]]),
             "cam_mean_score": brings(heat / len(targets)),
             "cam_batch_mixed": brings((gradient.mean((0, 2, 3), keepdim=True) * output).sum(1).relu()),
             "cam_no_mean": brings((gradient * output).sum(1).relu(), (gradient * output).mean(1).relu()),
