@@ -538,7 +538,7 @@ try_backward_hook("written into, Add", writes, Add())
 # %% [markdown]
 # A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which of the two gets more of the gradient? The
 # value's share is `g1 / (g1 + g2)`. No value and no gate is negative here, so `g1` and `g2` have the same sign, and a share is
-# between 0 and 1. Your hook returns the shares in place of the gradients. A second hook then prints their averages.
+# between 0 and 1. Your hook returns the shares in place of the gradients. A second hook then averages them.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min

@@ -852,7 +852,7 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 #
 # ### Another forward
 #
-# There are two ways to change what a kept module computes. **A forward hook that returns a value** replaces the output.
+# Two ways change what a module computes without replacing it. **A forward hook that returns a value** replaces the output.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
 # object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.
