@@ -181,6 +181,7 @@ def test_a_rubric_is_made_and_changed_by_keyboard(browser: Any, tmp_path: Path) 
         box.fill("1")
         box.press("Enter")
         expect(page.get_by_role("heading")).to_have_text("Change this item?")
+        expect(page.get_by_role("button")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator(".group", has_text="It is 0.")).to_contain_text("2 of 2 points")
     assert sorted(points for points, _ in marks_in(room, "why").values() if points is not None) == [1.0, 1.0, 2.0, 2.0]
