@@ -7,6 +7,7 @@ and finds nothing left to convert: journals, graded notebooks and the gradebook 
 from __future__ import annotations
 
 import glob
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,7 +57,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         # Of the rest nothing can even be imported where there is no Linux.
         chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
-        from nbproof.nbgrader.next_door import late_by_lms
+        from nbproof.nbgrader.next_door import but_settled, forget_others, late_by_lms
+        from nbproof.report.attendance import Attendance
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
@@ -93,7 +95,9 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 except OSError as error:
                     self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)
             converter.run_post_convert_hook()
-        self._tell(graded)
+            forget_others(root, graded.marks)
+            _, seen = but_settled(root, graded.marks, Attendance())
+        self._tell(graded, seen)
 
     def _intake(self, works_for: Course, converter: Autograde, root: Path) -> Intake:
         """What lies where nbgrader was told to look, as `course grade` sees it."""
@@ -119,7 +123,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             intake, submissions=tuple(one for one in intake.submissions if is_chosen(one.key)), absent=absent
         )
 
-    def _tell(self, graded: GradedClass) -> None:
+    def _tell(self, graded: GradedClass, seen: Collection[Key]) -> None:
+        """Log what came of it. Raises NbGraderException if something is not graded that no person has settled (``seen``)."""
         from nbproof.marking.plain import plain_test_lines
         from nbproof.values.words import words_of
 
@@ -134,6 +139,9 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         for line in lines:
             self.log.warning("%s", line)
         for one in graded.marks.values():
+            if one.key in seen:
+                self.log.info("%s is settled, and the same since", one.key.name)
+                continue
             if one.problem:
                 self.log.error("%s is not graded: %s", one.learner, one.problem)
             else:
@@ -141,7 +149,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             for exercise, why in one.missing(words_of(graded.course)).items():
                 self.log.warning("%s/%s: %s: %s", one.learner, one.lesson, exercise, why)
         self.log.info("seed %d", graded.seed)
-        problems = [one.learner for one in graded.ungraded()]
+        problems = [one.learner for one in graded.ungraded() if one.key not in seen]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
         if graded.notes:

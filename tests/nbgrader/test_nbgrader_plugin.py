@@ -21,7 +21,7 @@ from nbproof.feedback.pages import write_feedback
 from nbproof.places import course_config
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests import COURSE, ROOT
+from tests import COURSE, ROOT, main
 
 # nbgrader's own release of feedback leaves files open, and hands a misspelt word on.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -202,6 +202,23 @@ def test_formgraders_buttons_work_in_a_fresh_clone(room: Rehearsal) -> None:
     assert "ada is not graded: " in api.autograde(LESSON, "ada", force=False)["log"]
     assert room.autograded("ada").exists()
     assert room.book()["ada"] == FULL
+
+
+def test_what_a_person_has_settled_is_no_error_of_autograde_until_it_changes(room: Rehearsal) -> None:
+    picture = room.hand_in("zoe", RIGHT)
+    picture.write_bytes(b"a picture")
+    api = _api(room.root)
+    refused = api.autograde(LESSON, "zoe")
+    assert not refused["success"]
+    assert "zoe is not graded: " in refused["log"]
+
+    assert main(["settle", f"zoe/{LESSON}", "--course", str(room.root)]) == 0
+    settled = _worked(api.autograde(LESSON, "zoe"))
+    assert "zoe is not graded: " not in settled
+    assert f"zoe/{LESSON} is settled" in settled
+
+    picture.write_bytes(b"another picture")
+    assert not api.autograde(LESSON, "zoe")["success"]
 
 
 def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(room: Rehearsal) -> None:
