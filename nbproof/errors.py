@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "refuse_unknown"]
@@ -65,4 +66,6 @@ def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], plac
     """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:
-            raise UsageError(f"no {what} is called {name!r}", str(place), f"choose from: {', '.join(known)}")
+            near = get_close_matches(name, known)
+            told = f", and may mean: {', '.join(near)}" if near else ""
+            raise UsageError(f"no {what} is called {name!r}{told}", str(place), f"choose from: {', '.join(known)}")

@@ -160,26 +160,36 @@ def _columns(
     means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
     places = _sole(means)
     left_out: list[CourseError] = []
-    for columns, names in grouped((frozenset(means[name]), name) for name in lessons if name not in places).items():
-        column = f"#{min(columns) + 1}" if len(columns) > 1 else "COLUMN"
+    wrong = {name: said for name, said in chosen.items() if name in means and not means[name]}
+    without = [name for name in lessons if name not in places]
+    for (columns, said), names in grouped(
+        ((frozenset(means[name]), wrong.get(name, "")), name) for name in without
+    ).items():
+        several = columns if len(columns) > 1 else frozenset[int]()
+        if said:
+            several = frozenset(_columns_called(names[0], table, titles, {}))
+        column = f"#{min(several) + 1}" if several else "COLUMN"
         options = (("--column", f"{name}={one}") for name, one in {**chosen, names[0]: column}.items())
         command = ["report", *lesson.split(), *asked, *chain.from_iterable(options)]
-        left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command))
+        left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command, said))
     return places, left_out
 
 
 def _no_column(
-    sheet: Sheet, columns: Collection[int], able: Sequence[int], names: Sequence[str], command: Sequence[str]
+    sheet: Sheet, columns: Collection[int], able: Sequence[int], names: Sequence[str], command: Sequence[str], said: str
 ) -> UsageError:
     """The error for lessons (``names``) that have no column of their own. ``columns``: those with their name; ``able``: those
-    that may be theirs; ``command``: an example that says it."""
+    that may be theirs; ``command``: an example that says it; ``said``: what a person has named, and no column is called."""
     which = ", ".join(f"#{at + 1} {sheet.head[at]!r}" for at in able)
+    there = f"{sheet.path}, which has {which[:300] or 'no column for grades'}"
+    then = f"say which it is, such as: {course_command(shlex.join(command))}"
+    if said:
+        return UsageError(f"the export has no column {said!r} for the grades of {', '.join(names)}", there, then)
     return UsageError(
         f"each lesson with grades needs a column of its own, and the export has {len(columns) or 'none'} with the name "
         f"of {', '.join(names)}",
-        f"{sheet.path}, which has {which[:300] or 'no column for grades'}",
-        f"say which it is, such as: {course_command(shlex.join(command))}; "
-        "or, if the LMS has none for it, name the other lessons",
+        there,
+        f"{then}; or, if the LMS has none for it, name the other lessons",
     )
 
 

@@ -24,6 +24,7 @@ from nbproof.course_file import Course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
+from nbproof.lesson.exercise_folder import RIGHT, WRONG
 from nbproof.lesson.from_text import read_lessons
 from nbproof.lesson.lesson import Candidate, CheckCell, Exercise, Lesson, PlainCell, TestCell
 from nbproof.text import counted
@@ -160,12 +161,13 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     if record.violations:  # what else goes wrong follows from that
         return
     least = {"min_accepted": 0, "min_mutants": 2, **exercise.course.budget_of(exercise.lesson)}
-    for what, there, key in (
-        ("accepted answer", exercise.accepted, "min_accepted"),
-        ("mutant", exercise.mutants, "min_mutants"),
+    for what, there, key, file in (
+        ("accepted answer", exercise.accepted, "min_accepted", RIGHT),
+        ("mutant", exercise.mutants, "min_mutants", WRONG),
     ):
         if len(there) < least[key]:
-            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed")
+            cure = f"write {least[key] - len(there)} more in {exercise.id}/{file}"
+            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed", cure=cure)
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)

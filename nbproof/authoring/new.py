@@ -68,10 +68,10 @@ def new_exercise(course: Course, root: Path, lesson: str, name: str) -> list[Pat
             f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
         )
     for other in read_lessons(course, root):
-        if name in [cell.grade_id for cell in other.cells] or (folder / name).exists():
-            raise UsageError(
-                f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
-            )
+        there = other.path.parent / name
+        if name in [cell.grade_id for cell in other.cells] or (there == folder / name and there.exists()):
+            place = there if there.exists() else other.path
+            raise UsageError(f"the name {name!r} is taken", str(place), "choose another name, or change that one")
     texts = dict(filled("exercise", _words_of_exercise(name)))
     path = folder / "lesson.py"
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")

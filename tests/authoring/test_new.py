@@ -91,4 +91,11 @@ def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path) -> Non
     for lesson, name, said in ((LESSON, EXERCISE, "is taken"), ("02_gone", "mine", "no lesson is called")):
         with pytest.raises(UsageError, match=said):
             new_exercise(COURSE, tmp_path, lesson, name)
+    other = tmp_path / "lessons" / "00_before" / "lesson.py"
+    other.parent.mkdir()
+    other.write_text("# %% [markdown]\n# # Before\n")
+    with pytest.raises(UsageError, match="is taken") as told:
+        new_exercise(COURSE, tmp_path, LESSON, EXERCISE)
+    assert told.value.place == str(tmp_path / "lessons" / LESSON / EXERCISE)
+    other.unlink()
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -38,6 +38,10 @@ def test_of_an_option_with_one_value_a_second_one_is_refused(words: str, capsys:
     ("words", "told"),
     [
         ("check nonsense --course {root}", ("no lesson or exercise is called 'nonsense'", "choose from: ")),
+        (
+            "check init_one --course {root}",
+            ("no lesson or exercise is called 'init_one', and may mean: init_ones", "choose from: "),
+        ),
         ("grade nonsense --course {root}", ("no lesson is called 'nonsense'", "choose from: 01_module_anatomy")),
         *((f"{command} --course {{empty}}", ("{empty}", "")) for command in ("lab", "grade", "build", "check")),
         ("check --course {empty}/none", ("there is no such folder", "")),

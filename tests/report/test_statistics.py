@@ -380,6 +380,8 @@ def test_a_lessons_column_has_its_name_or_is_said(
         ("A,A", {"hooks": "A"}, "has 2 with the name of hooks"),
         ("A,B", {}, "has none with the name of hooks"),
         ("A,B", {"hooks": "x"}, "has 1 with the name of hooks, x"),
+        ("A,B", {"hooks": "#60"}, "has no column '#60' for the grades of hooks"),
+        ("hooks,B", {"hooks": "#60"}, "has no column '#60' for the grades of hooks"),
     ],
 )
 def test_a_lesson_without_a_column_of_its_own_is_an_error_and_the_columns_number_helps(
