@@ -35,9 +35,11 @@ from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cells
+from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
+from nbproof.places import places
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
@@ -78,9 +80,10 @@ class Bundle:
 def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
     """Write the zip for these lessons (default: all).
 
-    Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
-    written, and an earlier one stays as it is.
+    Raises CourseError if one was not built, has changed since, or has no checks, and if the zip would give something away:
+    then none is written, and an earlier one stays as it is.
     """
+    _refuse_never_built(root, lessons)
     chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
     for name in chosen:
         if not _is_fresh(root, name):
@@ -89,6 +92,7 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
                 str(root / "release" / name),
                 course_command(f"build {name}"),
             )
+    _refuse_without_checks(course, root, chosen)
     for error in unbuilt(course, root, chosen):
         raise error
     files = contents_of(course, root, chosen, _due_dates(root))
@@ -101,6 +105,34 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
         for name in chosen:
             keep_version(root, name)
     return Bundle(path, tuple(chosen), len(files), len(data), searched)
+
+
+def _refuse_never_built(root: Path, lessons: Sequence[str] = ()) -> None:
+    """Raise CourseError if one of these lessons (default: all) lies in lessons/ and has no notebook in source/."""
+    for path in sorted(root.glob("lessons/*/lesson.py")):
+        name = path.parent.name
+        notebook = places(root).notebook("source", ".", name)
+        if (not lessons or name in lessons) and not notebook.exists():
+            raise CourseError(
+                f"lessons/{name} is not built: there is no notebook of it",
+                str(notebook),
+                course_command(f"build {name}"),
+            )
+
+
+def _refuse_without_checks(course: Course, root: Path, lessons: Iterable[str]) -> None:
+    """Raise CourseError if a check cell of one of these lessons names checks that lessons/ does not hold."""
+    there = checks_files(root / "lessons")
+    for lesson in lessons:
+        path = root / "release" / lesson / f"{lesson}.ipynb"
+        asked = filter(None, (two_lines(course).search(cell.source) for cell in read_cells(path)))
+        missing = [call["id"] for call in asked if call["id"] not in there]
+        if missing:
+            raise CourseError(
+                f"the checks of {lesson} are missing, and learners could not check an answer: {', '.join(missing)}",
+                str(root / "lessons" / lesson),
+                f"put that folder back; or move source/{lesson} and release/{lesson} away, if it is no lesson any more",
+            )
 
 
 def _is_fresh(root: Path, slug: str) -> bool:
@@ -185,6 +217,8 @@ def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
+    _refuse_never_built(root)
+    _refuse_without_checks(course, root, released_lessons(course, root))
     for error in unbuilt(course, root, released_lessons(course, root)):
         raise error
     beside = _handed_out(course, root, outline_of(course, root / "source", root / "lessons"))

@@ -63,6 +63,8 @@ class Instructor:
         self.rows(lesson)[learner].locator("td.name a:visible").click()
         expect(self.page.locator("input.score").first).to_be_visible()
         self.page.wait_for_function("() => typeof grades_loaded === 'undefined' || grades_loaded")
+        # A click is lost on what moves: formgrader scrolls to the box that has the focus.
+        self.page.wait_for_function("() => MathJax.loaded && $(':animated').length === 0")
         return self.page.locator("body")
 
     def mark(self, name: str, points: str, comment: str) -> None:
