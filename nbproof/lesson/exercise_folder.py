@@ -270,7 +270,7 @@ def _only_place(lines: list[str], old: list[str], below: int, place: str) -> int
         raise LessonError(
             f"{old[0]!r} stands there {len(found)} times, and has to stand there once",
             place,
-            "quote the answer as nbproof check --show prints it; a line above or below it, with a space, says which one",
+            "quote the answer as it is now (the reference: in lesson.py); a line above or below, with a space, says which one",
         )
     return found[0]
 
