@@ -286,6 +286,11 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
     """Sentences: which column is taken for the id, if none is called so, which for mere names, and which are not used at all."""
     if columns and columns[0] != "learner":
         yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
+    if not columns:
+        yield (
+            "no column holds ids, so each learner's id is their name. If one does, call it 'learner' there and import it again; "
+            "`roster remove` takes off who was added by name"
+        )
     names = _columns_with_names(rows, heads)
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"

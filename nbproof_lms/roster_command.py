@@ -345,6 +345,13 @@ def _parts_of_call(root: Path, arguments: Namespace) -> tuple[list[str], str, st
     at = max(map(words.index, named), default=words.index(arguments.lesson))
     lesson = words[at]
     gradable_lessons(root, [lesson])
+    if at > 0 and not learners:
+        raise UsageError(
+            f"{' '.join(words[:at])!r} stands before {lesson}",
+            "roster due",
+            "name the lesson, then the time: "
+            + course_command(shlex.join(["roster", "due", lesson, "2026-11-20"]), root),
+        )
     if learners and at == 0:
         raise UsageError(
             f"no learner is named before {lesson}",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from nbproof import doors
 from nbproof.command import (
@@ -105,6 +105,13 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **how)
         self.register("action", None, _Once)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and exit. What argparse misses is the last word of a call, and another one may be left out."""
+        order = [str(one.metavar or one.dest) for one in self._get_positional_actions()]
+        if order[1:] and message.endswith(f"are required: {order[-1]}"):
+            message += f"; that, or a word before it, is missing: the order is {' '.join(order)}"
+        super().error(message)
 
 
 def course_parser(course: Course | UsageError) -> argparse.ArgumentParser:

@@ -107,6 +107,17 @@ def test_a_later_due_date_of_the_class_moves_nobody_s_own(
     assert "extension" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "order"), [("due 2026-11-20", "LESSON WHEN"), ("extend ada 2026-11-30", "NAME LESSON WHEN")]
+)
+def test_where_a_word_is_missing_their_order_is_said(
+    words: str, order: str, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        roster(*words.split())
+    assert f"WHEN; that, or a word before it, is missing: the order is {order}\n" in capsys.readouterr().err
+
+
 def test_what_cannot_be_is_said_with_the_next_command(
     roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,6 +130,7 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
         (("extend", "ada", "09_none", "2026-11-30", "18:00"), "no lesson is called '2026-11-30'"),
+        (("due", "2026-11-20", LESSON), f"'2026-11-20' stands before {LESSON}"),
         (("extend", LESSON, "ada", "2026-11-30"), f"no learner is named before {LESSON}"),
         (("extend", "ada", LESSON, "2026-11-20", "at", "noon"), "'2026-11-20 at noon' is no time"),
         *(

@@ -279,6 +279,8 @@ def test_a_column_that_is_not_used_is_named(tmp_path: Path) -> None:
     table = 'Student,ID,SIS Login ID,Section,Hooks (991),Empty\n"Doe, Jane",1,jd,A,7,\n"Roe, Bob",2,br,B,8,\n'
     assert _read(tmp_path, table).notes[1:] == ("names.csv: not used: 'Section', 'Hooks (991)'",)
     assert _read(tmp_path, HANDMADE).notes == ()
+    (named, left) = _read(tmp_path, "Vorname,Nachname,Note\nAda,King,x\nBen,Okri,y\n").notes
+    assert "no column holds ids" in named and "`roster remove`" in named and left == "names.csv: not used: 'Note'"
 
 
 FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]
