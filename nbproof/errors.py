@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "refuse_unknown"]
+__all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "may_mean", "refuse_unknown"]
 
 
 class CourseError(Exception):
@@ -62,10 +62,16 @@ def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: 
         raise kind(f"{fact}: {error.strerror or error}", str(named or place), next_command) from None
 
 
-def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path) -> None:
+def may_mean(name: str, known: Collection[str]) -> str:
+    """The end of a fact about a name that is not known: which of these are near it; empty if none is."""
+    near = get_close_matches(name, known)
+    return f", and may mean: {', '.join(near)}" if near else ""
+
+
+def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path | str) -> None:
     """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known)
-            told = f", and may mean: {', '.join(near)}" if near else ""
-            raise UsageError(f"no {what} is called {name!r}{told}", str(place), f"choose from: {', '.join(known)}")
+            raise UsageError(
+                f"no {what} is called {name!r}{may_mean(name, known)}", str(place), f"choose from: {', '.join(known)}"
+            )

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import re
+import shlex
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,6 +76,8 @@ class Bundle:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
+    gone: tuple[str, ...]
+    """Lessons that an earlier zip in its place held, and this one does not."""
 
 
 def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
@@ -83,6 +86,10 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
     Raises CourseError if one was not built, has changed since, or has no checks, and if the zip would give something away:
     then none is written, and an earlier one stays as it is.
     """
+    path = (out or root / f"{course.name}.zip").absolute()
+    if not path.parent.is_dir():
+        then = f"mkdir -p {shlex.quote(str(path.parent))}; or choose a folder that is there: --out FILE"
+        raise UsageError("there is no such folder to write the zip into", str(path.parent), then)
     _refuse_never_built(root, lessons)
     chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
     for name in chosen:
@@ -97,14 +104,23 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
         raise error
     files = contents_of(course, root, chosen, _due_dates(root))
     searched = refuse_leaks(course, root, files, "the bundle")
-    path = (out or root / f"{course.name}.zip").absolute()
     files |= _class_wheel(course, root, files)
     data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
+    gone = tuple(name for name in _lessons_in(path) if name not in chosen)
     with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
         for name in chosen:
             keep_version(root, name)
-    return Bundle(path, tuple(chosen), len(files), len(data), searched)
+    return Bundle(path, tuple(chosen), len(files), len(data), searched, gone)
+
+
+def _lessons_in(path: Path) -> list[str]:
+    """The lessons in a zip that lies there; none if nothing does, or something else."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [place.stem for place in map(Path, archive.namelist()) if place.match("release/*/*.ipynb")]
+    except (OSError, zipfile.BadZipFile):
+        return []
 
 
 def _refuse_never_built(root: Path, lessons: Sequence[str] = ()) -> None:

@@ -67,7 +67,9 @@ def _lines_of(lesson: Lesson, half: int) -> set[str]:
     return set[str]().union(*(private_lines(cell.source)[half] for cell in lesson.cells))
 
 
-def test_some_lessons_only_and_when_they_are_due(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_some_lessons_only_and_when_they_are_due(
+    copied: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copy(ROOT / "nbgrader_config.py", copied)
     assert main(["roster", "due", "02_tensor_hooks", "2026-11-20", "--course", str(copied)]) == 0
     made = bundle(COURSE, copied, ["02_tensor_hooks"], tmp_path_factory.mktemp("out") / "b.zip")
@@ -80,6 +82,11 @@ def test_some_lessons_only_and_when_they_are_due(copied: Path, tmp_path_factory:
         ("02_tensor_hooks", "2026-11-20 23:59 UTC")
     ]
     assert "03_module_hooks" not in page
+    for words, held in (([], "7 lessons (01_module_anatomy, "), (["02_tensor_hooks"], "1 lesson (02_tensor_hooks), ")):
+        assert main(["bundle", *words, "--course", str(copied), "--out", str(made.path)]) == 0
+        told = capsys.readouterr().out
+        assert f"{made.path}: {held}" in told
+    assert "! the zip that lay there before held more: 01_module_anatomy, 03_module_hooks, " in told
 
 
 def test_equal_contents_give_equal_bytes(unpacked: Path, tmp_path: Path) -> None:
