@@ -62,16 +62,15 @@ def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: 
         raise kind(f"{fact}: {error.strerror or error}", str(named or place), next_command) from None
 
 
-def may_mean(name: str, known: Collection[str]) -> str:
-    """The end of a fact about a name that is not known: which of these are near it; empty if none is."""
-    near = get_close_matches(name, known)
-    return f", and may mean: {', '.join(near)}" if near else ""
-
-
 def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path | str) -> None:
     """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:
-            raise UsageError(
-                f"no {what} is called {name!r}{may_mean(name, known)}", str(place), f"choose from: {', '.join(known)}"
-            )
+            fact = f"no {what} is called {name!r}{may_mean(name, known)}"
+            raise UsageError(fact, str(place), f"choose from: {', '.join(known)}")
+
+
+def may_mean(name: str, known: Collection[str]) -> str:
+    """The end of a sentence on a name that is not known: which of those that are known it may mean; empty if it is near none."""
+    near = get_close_matches(name, known)
+    return f", and may mean: {', '.join(near)}" if near else ""
