@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "refuse_unknown"]
+__all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "may_mean", "refuse_unknown"]
 
 
 class CourseError(Exception):
@@ -66,6 +66,11 @@ def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], plac
     """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known)
-            told = f", and may mean: {', '.join(near)}" if near else ""
-            raise UsageError(f"no {what} is called {name!r}{told}", str(place), f"choose from: {', '.join(known)}")
+            fact = f"no {what} is called {name!r}{may_mean(name, known)}"
+            raise UsageError(fact, str(place), f"choose from: {', '.join(known)}")
+
+
+def may_mean(name: str, known: Collection[str]) -> str:
+    """The end of a sentence on a name that is not known: which of those that are known it may mean; empty if it is near none."""
+    near = get_close_matches(name, known)
+    return f", and may mean: {', '.join(near)}" if near else ""

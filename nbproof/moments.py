@@ -11,6 +11,11 @@ from dateutil import parser, tz
 
 __all__ = ["moment_in"]
 
+_UNREAD = {
+    "Unknown string format": "it is no date as a table has it",
+    "String does not contain a date": "it holds no date",
+}
+"""What dateutil says -> what it means."""
 _ZONE = re.compile(r"\s+([A-Za-z]+(?:/[\w+-]+)+)$")
 
 
@@ -28,6 +33,9 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
         found: datetime = told.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(str(error)) from None
+    except parser.ParserError as error:
+        why = str(error.args[0]).removesuffix(": %s")
+        raise ValueError(_UNREAD.get(why, why)) from None
     if not tz.datetime_exists(told) or (one.tzinfo is None and tz.datetime_ambiguous(told)):
         raise ValueError("the clocks are changed in that hour: no time is called so, or two are; say it in UTC")
     # Python's calendar ends with the year 9999; time zones must not lead beyond it.

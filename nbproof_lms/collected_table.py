@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, FileRecord
+from nbproof_lms.owners import ALONE
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
 
@@ -24,8 +26,8 @@ __all__ = ["cures", "print_collected"]
 
 _NEXT = {
     "taken": "`grade` marks what can be read of it, and says what cannot; if it is no answer, ask for the right notebook",
-    "no lesson known": "--lesson LESSON says what they were handed in for. Of another lesson's: ask for the right notebook; "
-    "collected without --lesson, they are filed where they belong",
+    "another lesson": "ask for the right notebook. Or file them where they belong, by their content: {}",
+    "no lesson known": "--lesson LESSON says what they were handed in for",
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
     "unsafe path": "ask for the file itself",
     "not read": "ask for the file itself or an ordinary zip, or unpack it yourself and collect the folder",
@@ -33,12 +35,18 @@ _NEXT = {
 """What to do about files that need a person."""
 
 
-def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
+def print_collected(
+    collected: Collected, root: Path, paths: Sequence[Path], request: Namespace, console: Console | None = None
+) -> None:
     """Print what became of each file that learners handed in, and why. Files that need a person stand last.
 
-    A file with nothing to say of it is only counted. ``console``: standard output if none is given.
+    A file with nothing to say of it is only counted. ``paths``: those that were collected in the call of a command, ``request``.
+    ``console``: standard output if none is given.
     """
     console = console or console_for_output()
+    came = [*map(str, paths), *(f"--fetch={one}" for one in request.fetch)]
+    if request.learner is not None:
+        came.append(f"--learner={request.learner}")
     rows = [record for record in collected.records if record.status != "junk"]
     if shown := [record for record in rows if _says_something(record)]:
         console.print(_table(shown, root))
@@ -49,7 +57,7 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     if usual := statuses - Counter(one.status for one in shown):
         say(console, f"not shown, for there is nothing to say of them: {_counts(usual)}; list.json names every file")
     told = _counts({status: count for status, count in collected.counts.items() if status != "junk"})
-    lines = (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root))
+    lines = (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root, came))
     say(console, *map(printable, lines))
     say(console, *(f"kept: {root / 'collected' / upload.folder / 'list.json'}" for upload in collected.uploads))
 
@@ -125,24 +133,32 @@ def _ending(record: FileRecord) -> str:
     return ending
 
 
-def cures(collected: Collected, root: Path) -> list[str]:
-    """Lines that say what to do about the files that need a person. Only NAME has to be replaced in their commands."""
+def cures(collected: Collected, root: Path, came: Sequence[str]) -> list[str]:
+    """Lines that say what to do about the files that need a person. Only NAME has to be replaced in their commands.
+
+    ``came``: the words that follow `collect` where all of it is collected again.
+    """
     found: list[str] = []
+    again = course_command(shlex.join(["collect", *came]), root)
     for status in dict.fromkeys(record.status for record in collected.needs_person):
         records = [record for record in collected.needs_person if record.status == status]
         if status == "no learner known":
-            found += _name_owners(records, root)
+            whole = again if len(collected.uploads) == 1 else ""
+            found += _name_owners(records, root, whole)
         elif status == "waits":
             found.append("waits: open the copies, then say which one counts; what waits has no mark:")
             found += [f"  {choice(root, record.path_in_course, *record.key)}" for record in records if record.lesson]
         elif status in _NEXT:
-            found.append(f"{status}: {_NEXT[status]}")
+            found.append(f"{status}: {_NEXT[status].format(again)}")
     return [f"  {line}" for line in found]
 
 
-def _name_owners(records: Sequence[FileRecord], root: Path) -> Iterator[str]:
-    """A line that says how a person can name the learner of a file, if nothing else does."""
-    if unsaid := [record for record in records if record.kept]:
+def _name_owners(records: Sequence[FileRecord], root: Path, again: str) -> Iterator[str]:
+    """A line that says how a person can name the learner of a file, if nothing else does. ``again``: the command that collects
+    the upload again; empty if there are several."""
+    if again and {record.why for record in records} == {ALONE}:
+        yield f"no learner known: {again} --learner NAME says who handed in all of it"
+    elif unsaid := [record for record in records if record.kept]:
         # The numbers of other systems stand in no table that they give.
         numbering = {systems()[record.system] for record in records if record.account}
         exports = sorted(system.export for system in numbering if system.roster_number)

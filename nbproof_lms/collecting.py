@@ -6,12 +6,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.gradebook.receipts import TIME, time_in
@@ -27,7 +29,7 @@ from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import STANDS, Collected, FileRecord, KeptUpload, uploads_in, write_list
 from nbproof_lms.owners import Owner, Parts, Upload, find_fetched_owners, find_owners
 from nbproof_lms.placing import SubmittedFolder, finish_broken_off, put_into_submitted
-from nbproof_lms.roster import Enrolment, Roster, import_roster, kept_roster
+from nbproof_lms.roster import Enrolment, Roster, import_roster, is_of_people, kept_roster
 from nbproof_lms.system import Fetched, LmsEntry, System, systems
 from nbproof_lms.system import fetch as fetched_by
 
@@ -60,7 +62,7 @@ def collect(
     """
     finished = finish_broken_off(root)
     book = LessonBook(course, root)
-    asked = _uploads(root, [Path(path) for path in paths])
+    asked = _uploads(root, [Path(path) for path in paths], whose=learner)
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else gradable_lessons(root, [lesson])
     asked_for = among[0] if len(among) == 1 else lesson or ""
@@ -302,7 +304,8 @@ def _of_lesson(item: IncomingFile, among: Sequence[str]) -> IncomingFile:
         fitting = [one for one in fitting if one in among]
     if among and not fitting:
         asked = among[0] if len(among) == 1 else assignment_of(among[0])
-        return item.ended("no lesson known", f"{item.holds}, handed in for {asked}")
+        status = "another lesson" if holds else "no lesson known"
+        return item.ended(status, f"{item.holds}, handed in for {asked}")
     if len(fitting) == 1 and (holds or item.kind is Kind.NOTEBOOK):
         return replace(item, record=replace(item.record, lesson=fitting[0]))
     return item.ended("no lesson known", f"{item.holds}; --lesson LESSON hands it in all the same")
@@ -362,13 +365,24 @@ def _next_folder(root: Path, name: str) -> str:
     return f"{number:04d}-{plain or 'upload'}"
 
 
-def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
-    """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError."""
+def _uploads(root: Path, paths: Sequence[Path], whose: str | None) -> list[list[Path]]:
+    """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError.
+
+    ``whose``: the learner who has handed in all of it, if a person has named one.
+    """
     own = {path.resolve() for path in (*places(root).private, root / "demo")}
     for path in paths:
         _refuse_unfit(root, path, own)
     alone = [path for path in paths if path.is_dir() or is_archive(path.name)]
     loose = [path for path in paths if path not in alone]
+    for path in loose:
+        if whose is None and is_of_people(path):
+            step = course_command(shlex.join(["roster", "import", str(path)]), root)
+            raise UsageError(
+                "this is no notebook, and looks like a table of people",
+                str(path.absolute()),
+                f"{step}; if a learner handed it in, add --learner NAME",
+            )
     uploads = [[path] for path in alone]
     if loose:
         uploads.append(loose)

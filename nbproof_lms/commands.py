@@ -110,7 +110,7 @@ def _collect(arguments: argparse.Namespace) -> int:
         raise UsageError("nothing to collect is named", course_command("collect"), course_command("collect PATH"))
     with only_run(arguments.course), progress("collecting") as step:
         collected = collect(arguments.works_for, arguments.course, arguments.paths, **reading_of(arguments), step=step)
-    print_collected(collected, arguments.course)
+    print_collected(collected, arguments.course, arguments.paths, arguments)
     return 1 if collected.needs_person else 0
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -115,30 +116,35 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
 
     Raises UsageError if it cannot be read, is no CSV, or holds no row below the head.
     """
-    again = f"save it as CSV (UTF-8), and name that file: {option} FILE"
-    unread = disk_trouble(UsageError, f"{what} cannot be read", path, f"choose a CSV: {option} FILE")
+    this = f"{option} {shlex.quote(str(path))}" if option else "run the same command again"
+    again = f"save it as CSV (UTF-8); then {this.replace(path.name, path.with_suffix('.csv').name)}"
+    unread = disk_trouble(UsageError, f"{what} cannot be read", path, f"choose a CSV: {option or '--names'} FILE")
     with unread, path.open("rb") as file:
         data = file.read(_LARGEST + 1)
     text, encoding = _decoded(data)
     if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
-    text, delimiter = _delimited(text)
+    table, delimiter = _delimited(text)
+    reader = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter)
+    above = text.count("\n") - table.count("\n")
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
+        lines = [(above + reader.line_num, row) for row in reader if "".join(row).strip()]
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
+    rows = [row for _, row in lines]
     if len(rows) < 2:
         start = "" if rows else "is empty: it "
-        then = f"name a file with a line for each learner, below the line with the names of the columns: {option} FILE"
+        then = f"name a file with a line for each learner, below the line with the names of the columns; then {this}"
         raise UsageError(f"the file of {what} {start}holds no learner", str(path), then)
     width = len(rows[0])
-    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[width:]).strip()]:
+    named = [f"line {at} ({delimiter.join(row)[:60]})" for at, row in lines]
+    if shifted := [name for name, row in zip(named, rows, strict=True) if "".join(row[width:]).strip()]:
         raise UsageError(
             f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
             str(path),
-            f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
+            f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {this}',
         )
-    short = tuple(delimiter.join(row)[:60] for row in rows if len(row) < width)
+    short = tuple(name for name, row in zip(named, rows, strict=True) if len(row) < width)
     rows = [(row + [""] * width)[:width] for row in rows]
     line_end = "\r\n" if "\r\n" in text else "\n"
     return Sheet(path, rows, encoding, delimiter, line_end, short)

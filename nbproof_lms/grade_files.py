@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, may_mean
 from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
@@ -462,7 +462,9 @@ def grade_files(
         return made, [*results.without_gradebook]
     if unknown := sorted(chosen.keys() - titles.keys()):
         known = f"choose from: {', '.join(titles)}"
-        return made, [CourseError(f"no lesson is called {unknown[0]!r}", "--column", known)]
+        return made, [
+            CourseError(f"no lesson is called {unknown[0]!r}{may_mean(unknown[0], titles)}", "--column", known)
+        ]
     if chosen and not exports:
         then = f"{course_command('report --canvas FILE')}, or the LMS that it is, with the same --column"
         return made, [CourseError("no export of an LMS is named that could have this column", "--column", then)]

@@ -298,6 +298,8 @@ def _lost(done: _HandedBack) -> Iterator[str]:
     if done.nowhere:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
+        if table := find_system(done.target).export:
+            yield f"        where CSV is the table that has these numbers ({table});"
         yield "        then this command again. Or hand back with --for of the LMS that they use, or by mail:"
         yield f"        {course_command('feedback LEARNER --for folder')}"
 

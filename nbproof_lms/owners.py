@@ -24,12 +24,12 @@ from nbproof_lms.names import bare, plain, why_no_learner
 from nbproof_lms.roster import Roster
 from nbproof_lms.system import Fetched, LmsEntry, Numbers, System
 
-__all__ = ["Owner", "Parts", "Upload", "find_fetched_owners", "find_owners"]
+__all__ = ["ALONE", "Owner", "Parts", "Upload", "find_fetched_owners", "find_owners"]
 
 _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
 _ENDING = re.compile(r"(?:\.(?:ipynb|zip|tar|tgz|gz|json|txt))*$", re.IGNORECASE)
-_ALONE = (
+ALONE = (
     "all would be one person's, and may have come by mail, under any name: --learner says who handed it in; if it is a class's, "
     "collect the folder that holds the learners' entries"
 )
@@ -245,7 +245,7 @@ class _Numbered:
             found = {head: self._on(self._upload.roster, head) for head in self._entries}
         numbers = {self._entries[head].account or one.learner for head, one in found.items() if one.learner}
         if len(numbers) == 1:
-            return {head: replace(one, learner="", why=one.why or _ALONE) for head, one in found.items()}
+            return {head: replace(one, learner="", why=one.why or ALONE) for head, one in found.items()}
         for doubts in (self._unsure, self._anothers, self._twice):
             found |= {head: Owner(why=why) for head, why in doubts(found) if found[head].learner}
         system = self._system.name
@@ -335,7 +335,7 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Owner]:
     if upload.roster is None:
         found |= upload.new_learners({head: head[-1] for head in heads if not found[head].why})
     if len({one.learner for one in found.values()} - {""}) == 1:
-        return {head: Owner(why=one.why or _ALONE) for head, one in found.items()}
+        return {head: Owner(why=one.why or ALONE) for head, one in found.items()}
     spelled = grouped({(one.learner, plain(head[-1])) for head, one in found.items()})
     for head, one in found.items():
         names = spelled[one.learner]

@@ -39,6 +39,7 @@ __all__ = [
     "enrol",
     "import_roster",
     "is_class_known",
+    "is_of_people",
     "kept_roster",
     "members_of",
     "read_names",
@@ -240,6 +241,20 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     return Roster(tuple(members), tuple(notes), table.said)
 
 
+def is_of_people(path: Path) -> bool:
+    """Whether a file is a table of people for certain: one with a column of their ids or addresses, or with first and last names.
+
+    A column ``id`` or ``name`` may be of anything.
+    """
+    if path.suffix.casefold() != ".csv":
+        return False
+    try:
+        heads = {*heads_of(read_sheet(path, "the names", "").rows)}
+    except UsageError:
+        return False
+    return bool(heads.intersection(LEARNER[: LEARNER.index("id")])) or {FIRST, LAST} <= heads
+
+
 def _texts_in(row: Sequence[str]) -> list[str]:
     return [unquoted(cell.strip()) for cell in row]
 
@@ -383,7 +398,7 @@ def kept_roster(root: Path) -> Roster | None:
     path = root / ROSTER
     if not path.is_file() or not path.read_bytes().partition(b"\n")[2].strip():
         return None
-    return read_names(path)
+    return read_names(path, "")
 
 
 def members_of(root: Path) -> tuple[Member, ...]:

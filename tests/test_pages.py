@@ -8,7 +8,9 @@ import json
 import pydoc
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -271,3 +273,23 @@ def test_a_container_keeps_its_volume_and_is_reached_from_this_machine_only() ->
         assert options[:2] == ["-v", "hooks:/course"]
         served = [options[at + 1] for at, word in enumerate(options) if word == "-p"]
         assert served == ["127.0.0.1:8888:8888"] * (not inside or "formgrader" in inside)
+
+
+@pytest.mark.slow
+def test_the_loop_for_near_copies_leaves_out_what_is_no_notebook(tmp_path: Path) -> None:
+    (loop,) = (
+        one.content for one in tokens("docs/instructors.md") if "copydetect -t" in one.content and one.type == "fence"
+    )
+    words = loop.replace(".venv/bin/jupyter nbconvert", f"{sys.executable} -m nbconvert").partition("copydetect -t")[0]
+    places = [
+        tmp_path / step / "02_tensor_hooks/02_tensor_hooks.ipynb"
+        for step in ("submitted/ada", "submitted/zoe", "release")
+    ]
+    for place in places:
+        place.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "release/02_tensor_hooks/02_tensor_hooks.ipynb", place)
+    places[1].write_bytes(b"\x89PNG")
+    done = subprocess.run(["bash", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "not read, and left out: submitted/zoe/02_tensor_hooks/02_tensor_hooks.ipynb\n"
+    assert "Traceback" not in done.stderr
+    assert sorted(path.parent.name for path in tmp_path.glob("build/**/*.py")) == ["ada", "given"]

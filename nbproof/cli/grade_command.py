@@ -252,7 +252,7 @@ class _GradeCommand:
         with progress("collecting") as step:
             collected = collect(self.course, self.root, self.request.uploads, **reading_of(self.request), step=step)
         if collected.needs_person or not self.request.quiet:
-            print_collected(collected, self.root, self.warnings)
+            print_collected(collected, self.root, self.request.uploads, self.request, self.warnings)
         return collected
 
     def _intake(self, lessons: list[str]) -> Intake:

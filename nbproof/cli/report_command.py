@@ -21,6 +21,7 @@ from nbproof.nbgrader.next_door import (
     exports_of,
     grade_files,
     known_elsewhere,
+    members_of,
     nothing_gradable_in,
     options_of_exports,
     seen_in,
@@ -88,8 +89,9 @@ def report(request: Namespace) -> int:
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     alike = {one.id for one in chain.from_iterable(zeros_apart(results.people))}
+    enrolled = {member.learner for member in members_of(request.course)}
     complete = [
-        _tell_file(name, file, folder / f"{name}.csv", known_elsewhere(name, made), alike, out)
+        _tell_file(name, file, folder / f"{name}.csv", known_elsewhere(name, made), (alike, enrolled), out)
         for name, file in made.items()
     ]
     errors = (*hindered, *results.unreadable, *refused)
@@ -137,10 +139,10 @@ def _print_report(
 
 
 def _tell_file(
-    name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], alike: set[str], out: IO[str]
+    name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], known: tuple[set[str], set[str]], out: IO[str]
 ) -> bool:
     """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS.
-    ``alike``: learners with an id that differs from another one only in zeros.
+    ``known``: learners with an id that differs from another one only in zeros, and all of the roster.
     """
     lines = [f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')})"]
     lines += [f"  {lesson}: in the column {printable(column)!r}" for lesson, column in file.columns.items()]
@@ -152,12 +154,13 @@ def _tell_file(
     lines += [f"  ! {printable(who)}: has a grade, and {theirs} has no such person" for who in unknown]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
-    lines += _about_rows({*unknown, *file.unclear}, alike)
+    alike, enrolled = known
+    lines += _about_rows({*unknown, *file.unclear}, alike, bool(file.unclear) or not enrolled.issuperset(unknown))
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)
 
 
-def _about_rows(who: set[str], alike: set[str]) -> list[str]:
+def _about_rows(who: set[str], alike: set[str], may_be_group: bool) -> list[str]:
     """What to do for these learners: no grade is written into their rows. ``alike``: as in :func:`_tell_file`."""
     if not who:
         return []
@@ -166,12 +169,7 @@ def _about_rows(who: set[str], alike: set[str]) -> list[str]:
     each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
     copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
     add = course_command("roster add ID --name '...' --email ...")
-    return [
-        f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};",
-        "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of",
-        "        submitted/, and copy once more, before the group is removed;",
-        "        marks and an extension that people gave to the group go with it: give them to each member; the extension by",
-        f"        {course_command('roster extend MEMBER LESSON DATE')}",
+    told = [
         "  next: nothing for learners who have left the class there. For others:",
         f"        {add}, with the name or the address that stands in the row, or",
         "        --also and an id or a number that stands there, then run the same report again;",
@@ -179,3 +177,11 @@ def _about_rows(who: set[str], alike: set[str]) -> list[str]:
         "        or, if the class is in two LMSs: name the other's export as well;",
         "        or, if it is one person in several rows: leave one of these rows in the export, then the same report",
     ]
+    group = [
+        f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};",
+        "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of",
+        "        submitted/, and copy once more, before the group is removed;",
+        "        marks and an extension that people gave to the group go with it: give them to each member; the extension by",
+        f"        {course_command('roster extend MEMBER LESSON DATE')}",
+    ]
+    return [*told, *group] if may_be_group else told

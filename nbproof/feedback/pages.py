@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.course_file import Course
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, may_mean
 from nbproof.feedback.page import digest_in, digest_of_rules
 from nbproof.feedback.page_writer import Task, page_path, write_pages
 from nbproof.gradebook.graded_notebook import copy_receipts
@@ -100,7 +100,7 @@ def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]
     for name in names:
         if name not in known:
             raise UsageError(
-                f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
+                f"no {what} with a grade is called {name!r}{may_mean(name, known)}",
                 str(places(root).base("autograded").resolve()),
                 f"choose from: {some_of(sorted(known), 8)}; or grade it: {course_command('grade')}",
             )

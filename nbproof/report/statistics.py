@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
+from nbproof import doors
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.course_file import Course
 from nbproof.display.help import Hint, all_hints
@@ -261,7 +262,9 @@ def marker_lines(marks: Collection[Mark], root: Path) -> Iterator[str]:
     """Lines on what a person has to mark, or to look at again, with the command that shows it."""
     place = formgrader_on_a_hub() or course_command("formgrader", root)
     if waiting := sum(mark.waiting for mark in marks):
-        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {place}"
+        at_desk = "desk" in doors.COMMANDS.installed() and not formgrader_on_a_hub()
+        first = course_command("desk", root) if at_desk else place
+        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {first}"
     changed: dict[str, None] = {}
     odd: dict[str, None] = {}
     for mark in marks:

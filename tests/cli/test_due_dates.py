@@ -135,7 +135,15 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("extend", "ada", LESSON, "2026-11-20", "at", "noon"), "'2026-11-20 at noon' is no time"),
         *(
             (("due", LESSON, text), f"{text!r} is no time, or not for certain")
-            for text in ("soon", "tomorrow", "03/04/2026", "Nov 20 5pm", "2026-11-20 CEST", "9999-12-31 23:59 -2300")
+            for text in (
+                "soon",
+                "next friday",
+                "tomorrow",
+                "03/04/2026",
+                "Nov 20 5pm",
+                "2026-11-20 CEST",
+                "9999-12-31 23:59 -2300",
+            )
         ),
     ):
         assert roster(*words) == 2

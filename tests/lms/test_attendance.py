@@ -61,7 +61,7 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     told = "\n".join(lines_of(found, course))
     assert "nothing handed in: 01_first: zz Zoe Zed" in told
     assert "kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
-    assert "em Eva Max: 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
+    assert "em Eva Max: 01_first: only maxeva_4_8_02_other.ipynb came: another lesson, it holds 02_other" in told
 
 
 def test_of_an_assignment_of_several_who_is_missing_is_one_line(tmp_path: Path) -> None:

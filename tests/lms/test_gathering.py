@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -79,17 +80,20 @@ def test_names_that_come_later_place_what_was_left(collecting: Collecting, cours
     assert len(list((course / "collected").glob("0*"))) == 1
 
 
-def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, course: Path) -> None:
+def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, course: Path, tmp_path: Path) -> None:
     files = {"jane_1_5_02_other.ipynb": A, "bob_2_6_02_other.ipynb": OTHER, "lee_3_7_x.ipynb": b"{broken"}
     collected = collecting(files, lesson="02_other")
     endings = {line.learner: (line.status, line.why) for line in collected.records if line.learner}
-    assert endings["jane"] == ("no lesson known", "it holds 01_first, handed in for 02_other")
+    assert endings["jane"] == ("another lesson", "it holds 01_first, handed in for 02_other")
     assert endings["bob"] == ("taken", "")
     assert endings["lee"][0] == "taken"
     assert {line.learner for line in collected.needs_person} == {"jane", "lee"}
     assert (course / "submitted/lee/02_other/02_other.ipynb").read_bytes() == b"{broken"
-    assert [line.split(":")[0].strip() for line in cures(collected, course)] == ["no lesson known", "taken"]
+    told = cures(collected, course, [str(tmp_path / "came/upload.zip")])
+    assert [line.split(":")[0].strip() for line in told] == ["another lesson", "taken"]
     assert not (course / "submitted/jane").exists()
+    main(shlex.split(told[0].partition(" -m course ")[2]))
+    assert (course / "submitted/jane/01_first/01_first.ipynb").read_bytes() == A
 
 
 def test_data_lies_beside_its_own_notebook(collecting: Collecting, course: Path) -> None:
@@ -305,6 +309,19 @@ def test_the_command_counts_every_file_and_its_exit_code_tells(
     assert main(["collect", str(tmp_path / "mixed.zip"), "--course", str(course)]) == 1
     told = capsys.readouterr().out
     assert "\x1b" not in told and "need you" in told and "no lesson known: --lesson LESSON" in told
+
+
+def test_all_of_one_learner_is_theirs_by_the_command_that_is_printed(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder_of(tmp_path / "came", {"ada/01_first/x.ipynb": A, "ada/01_first/d.csv": b"1"})
+    (tmp_path / "class.csv").write_text("learner,name\nada,Ada\nbob,Bob\n")
+    words = ["collect", str(tmp_path / "came"), "--names", str(tmp_path / "class.csv"), "--course", str(course)]
+    assert main(words) == 1
+    told = capsys.readouterr().out.partition("no learner known: ")[2]
+    assert "--names" not in told.splitlines()[0]
+    assert main(shlex.split(told.partition(" -m course ")[2].partition(" says who")[0].replace("NAME", "ada"))) == 0
+    assert set(everything(course / "submitted/ada")) == {"01_first/01_first.ipynb", "01_first/d.csv"}
 
 
 def test_grade_reads_an_upload_as_collect_does() -> None:

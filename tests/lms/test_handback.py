@@ -263,7 +263,9 @@ def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
     collect(COURSE, course, [course.parent / "mail.ipynb"], lesson=LESSON, learner="roebob")
     _grade(course)
     assert _back(course, "canvas") == 1
-    assert f"{LESSON} of roebob: nothing says for certain which numbers Canvas has" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"{LESSON} of roebob: nothing says for certain which numbers Canvas has" in told
+    assert "where CSV is the table that has these numbers (in Canvas: Grades, Export);" in told
     _collect(course, download, names="learner,name,canvas id\nroebob,Roebob,7\ndoejane,Doejane,8\n")
     assert _back(course, "canvas") == 0
     assert list(_contents(course / "handback" / f"canvas-{LESSON}-2.zip")) == [f"roebob_7_100_{LESSON}_feedback.html"]
@@ -339,7 +341,10 @@ def test_what_is_cut_off_is_handed_back_once_more(
 
 def test_wrong_calls_say_what_to_do(graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (graded / "handback").write_text("")
-    for call in (["--for", "moodle", "nobody"], ["--for", "moodle"]):
-        assert main(["feedback", "--course", str(graded), *call]) in (1, 2)
+    misspelt = "no lesson with a grade is called '01_smal', and may mean: 01_small"
+    calls = ((["nobody"], "nobody"), (["--lesson", "01_smal"], misspelt), ([], ""))
+    for call, fact in calls:
+        assert main(["feedback", "--course", str(graded), "--for", "moodle", *call]) in (1, 2)
         told = capsys.readouterr().err
+        assert fact in told
         assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told

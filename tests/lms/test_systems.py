@@ -56,7 +56,7 @@ def test_of_two_with_one_name_the_numbers_are_asked_for_where_a_table_has_them(
     entry: str, numbers: bool, collecting: Collecting, course: Path
 ) -> None:
     enrol(course, [Member("ada", "Ada King"), Member("ada2", "Ada King")])
-    (told,) = cures(collecting({entry: A}), course)
+    (told,) = cures(collecting({entry: A}), course, [])
     assert "--names CSV says who" in told and ("by the numbers of that download" in told) is numbers
     step = re.split(r" -m \w+ ", told)[1].replace("NAME", "ada2")
     assert main(shlex.split(step)) == 0

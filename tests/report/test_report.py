@@ -118,6 +118,9 @@ def test_page_and_tables_are_written_whatever_the_exports_are(course: Path, caps
         assert (course / "report" / "index.html").exists() and (course / "report" / "learners.csv").exists()
     assert main(["report", "--course", str(course), *option, "--column", "01_small=#5"]) == 1
     assert "! s1: has a grade" in capsys.readouterr().out
+    assert main(["report", "--course", str(course), *option, "--column", "01_smal=#5"]) == 1
+    assert "no lesson is called '01_smal', and may mean: 01_small\n" in capsys.readouterr().err
+    assert main(["report", "--course", str(course), *option, "--column", "01_small=#5"]) == 1
     assert (course / "report" / "canvas.csv").read_text().splitlines()[2] == "A,1,s0,4"
 
 
@@ -138,11 +141,16 @@ def test_persons_of_another_lms_are_one_line(course: Path, capsys: pytest.Captur
     )
     assert main(both[:5]) == 1
     told = capsys.readouterr().out
-    assert "  ! s1: has a grade, and Canvas's export has no such person" in told
+    assert "  ! s1: has a grade, and Canvas's export has no such person\n" in told
+    assert told.index("  next: nothing for learners who") < told.index("a group that handed in as one"), "it may be one"
     assert (
         f"! not of now: {course}/report/moodle.csv is of an earlier report" in told
         and "report/canvas.csv is" not in told
     )
+    (course / "roster.csv").write_text("learner,name\ns0,Sue\n")
+    assert main([*both[:3], *both[5:]]) == 1
+    listed = capsys.readouterr().out
+    assert "s0: has a grade, and Moodle's export has no such person\n  next: " in listed and "GROUP" not in listed
 
 
 def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

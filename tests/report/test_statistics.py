@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 from contextlib import nullcontext
 from dataclasses import replace
@@ -18,7 +19,14 @@ from nbproof.errors import UsageError
 from nbproof.gradebook.marks import CellMark, Person, by_assignment
 from nbproof.key import Key
 from nbproof.report.report import html_of, tables, write_files
-from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
+from nbproof.report.statistics import (
+    exercise_rows,
+    fault_rows,
+    lesson_row,
+    marker_lines,
+    misconception_rows,
+    needs_help,
+)
 from nbproof_lms.grade_files import columns_of, grade_file, grade_files, zeros
 from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, refused, scored, work
@@ -82,11 +90,14 @@ def test_who_needs_help_and_why() -> None:
     }
 
 
-def test_points_that_wait_for_a_teacher_are_no_reason_to_talk_to_the_learner() -> None:
+def test_points_that_wait_for_a_teacher_are_no_reason_to_talk_to_the_learner(monkeypatch: pytest.MonkeyPatch) -> None:
     mark = work("ann", [outcome("first")])
     waiting = CellMark("essay", 3 * mark.max_score, waits_for_person=True, by_hand=True)
     mark = replace(mark, max_score=4 * mark.max_score, cells={**mark.cells, "essay": waiting})
     assert needs_help(records([mark])) == []
+    for there, place in (({"desk": []}, "desk"), ({}, "formgrader")):
+        monkeypatch.setattr("nbproof.doors.Door.installed", lambda door, there=there: there)
+        assert re.fullmatch(f"waiting for your marks: 1 written answer: .* {place}", *marker_lines([mark], Path()))
     settled = replace(mark, cells={**mark.cells, "essay": replace(waiting, waits_for_person=False)})
     assert [one["share"] for one in needs_help(records([settled]))] == [0.25]
 
@@ -448,7 +459,7 @@ def test_numbers_are_read_as_the_lms_writes_them_or_not_at_all(
         (
             "Moodle",
             "Username,X,Notes\nada,\n",
-            "fewer cells than the first line, so the last ones are taken as empty: ada,",
+            "fewer cells than the first line, so the last ones are taken as empty: line 2 (ada,)",
         ),
     ],
 )
