@@ -40,7 +40,6 @@ from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
-from nbproof.places import places
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
@@ -90,7 +89,8 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
     if not path.parent.is_dir():
         then = f"mkdir -p {shlex.quote(str(path.parent))}; or choose a folder that is there: --out FILE"
         raise UsageError("there is no such folder to write the zip into", str(path.parent), then)
-    _refuse_never_built(root, lessons)
+    for error in unbuilt(course, root, lessons):
+        raise error
     chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
     for name in chosen:
         if not _is_fresh(root, name):
@@ -100,8 +100,6 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
                 course_command(f"build {name}"),
             )
     _refuse_without_checks(course, root, chosen)
-    for error in unbuilt(course, root, chosen):
-        raise error
     files = contents_of(course, root, chosen, _due_dates(root))
     searched = refuse_leaks(course, root, files, "the bundle")
     files |= _class_wheel(course, root, files)
@@ -121,19 +119,6 @@ def _lessons_in(path: Path) -> list[str]:
             return [place.stem for place in map(Path, archive.namelist()) if place.match("release/*/*.ipynb")]
     except (OSError, zipfile.BadZipFile):
         return []
-
-
-def _refuse_never_built(root: Path, lessons: Sequence[str] = ()) -> None:
-    """Raise CourseError if one of these lessons (default: all) lies in lessons/ and has no notebook in source/."""
-    for path in sorted(root.glob("lessons/*/lesson.py")):
-        name = path.parent.name
-        notebook = places(root).notebook("source", ".", name)
-        if (not lessons or name in lessons) and not notebook.exists():
-            raise CourseError(
-                f"lessons/{name} is not built: there is no notebook of it",
-                str(notebook),
-                course_command(f"build {name}"),
-            )
 
 
 def _refuse_without_checks(course: Course, root: Path, lessons: Iterable[str]) -> None:
@@ -233,10 +218,9 @@ def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    _refuse_never_built(root)
-    _refuse_without_checks(course, root, released_lessons(course, root))
-    for error in unbuilt(course, root, released_lessons(course, root)):
+    for error in unbuilt(course, root):
         raise error
+    _refuse_without_checks(course, root, released_lessons(course, root))
     beside = _handed_out(course, root, outline_of(course, root / "source", root / "lessons"))
     released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(course, root)]
     beside |= {name: (root / name).read_bytes() for name in released}

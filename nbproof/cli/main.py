@@ -149,7 +149,11 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     name, *_ = [*words, ""]
     for package in _absent():
         if name in BROUGHT_BY[package].split():
-            raise not_installed(f"the command {name!r}", package)
+            error = not_installed(f"the command {name!r}", package)
+            if isinstance(course, Course) and course.handed_out.is_dir():  # as learners get a course
+                lab = f"{this_program()} lab, and run the check cells there"
+                raise UsageError(error.fact, error.place, f"{lab}; teachers install it: {error.next_command}")
+            raise error
     parser = course_parser(course)
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:

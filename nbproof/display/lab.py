@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from nbproof.command import course_command, nbgrader_command, this_python
+from nbproof.command import course_command, nbgrader_command, not_built, this_python
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
@@ -79,6 +79,8 @@ def open_lab(course: Course, root: Path, lesson: str | None, extra: list[str]) -
     """
     lessons = released_lessons(course, root)
     name = lesson or lessons[0]
+    if name not in lessons and (root / "lessons" / name / "lesson.py").exists():
+        raise not_built(root, name)
     refuse_unknown([name], "lesson", lessons, root / "release")
     refuse_bad_port(extra)
     print(f"JupyterLab: opening {name}", flush=True)

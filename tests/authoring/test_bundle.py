@@ -162,3 +162,13 @@ def test_what_the_page_says_to_run_is_in_the_zip(unpacked: Path) -> None:
             words = [sys.executable, *command.split()[1:], "--help"]
             told = subprocess.run(words, cwd=unpacked, capture_output=True, text=True, check=True)
             assert "--torch" in told.stdout
+
+
+def test_a_command_of_graders_names_in_a_class_what_learners_have(unpacked: Path) -> None:
+    def told(*words: str) -> str:
+        of_class = [sys.executable, "-m", "course", *words]
+        return subprocess.run(of_class, cwd=unpacked, capture_output=True, text=True, check=False).stderr
+
+    said = told("check-notebook", "02_tensor_hooks")
+    (next_command,) = re.findall("next: .* -m course (.*), and run the check cells there; teachers install it", said)
+    assert "usage" not in told(next_command, "--help")
