@@ -156,8 +156,9 @@ def refuse_markers(source: str, place: str) -> None:
     """Raise LessonError for any marker: nbgrader only looks for them in cells with metadata."""
     found = _MARKER.search(source)
     if found:
+        begins = source.strip().splitlines()[0][:60]
         raise LessonError(
-            f"{found[0]!r} stands in a cell without nbgrader metadata: it would be released as it is",
+            f"{found[0]!r} stands in a cell without nbgrader metadata, {begins!r}: it would be released as it is",
             place,
             "give the cell its nbgrader metadata, or drop the marker",
         )

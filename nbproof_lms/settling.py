@@ -6,6 +6,7 @@ It is noted by its name and the digest of what was handed in (``.course/settled.
 from __future__ import annotations
 
 import os
+import shlex
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -192,6 +193,7 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
     """Files about which `collect` asks a person, and that no other command settles."""
     came = list(meant_in(root))
     is_owned = _owner_is_known([record for record, _ in came])
+    accounts = {record.account: record.learner for record, _ in came if record.account and record.learner}
     placed: dict[Key, str] = {}
     for record, key in came:
         if record.status in STANDS:
@@ -199,13 +201,17 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
             placed[Key(key.learner, "")] = record.folder
     for record, key in came:
         if record.needs_person and record.status != "waits":
+            said = ": ".join(filter(None, (record.status, record.why)))
             if record.learner:
                 is_over = record.folder < placed.get(key, "")
             else:
+                is_over = is_owned(record)
+                owner = Key(accounts.get(record.account, ""), key.lesson)
+                if record.folder < placed.get(owner, ""):
+                    seen = course_command(shlex.join(["settle", record.name]), root)
+                    said += f"; {owner.learner} has the same number, and a newer file that counts: if this one does not, {seen}"
                 # Of two files that nobody is known to have handed in, each may be another learner's.
                 key = Key("nobody", record.name)
-                is_over = is_owned(record)
-            said = ": ".join(filter(None, (record.status, record.why)))
             is_astray = record.status not in NEEDS_NOBODY
             yield _Trouble(record.name, record.sha256, key, said, record.path_in_course, is_over, is_astray)
 

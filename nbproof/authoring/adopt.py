@@ -32,7 +32,8 @@ from nbproof.recover.notebook_bytes import in_version_4
 __all__ = ["adopt"]
 
 _MARKS = ("course.toml", "nbgrader_config.py", "source")
-_MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
+_MARK = re.compile(r"^(\s*)[#=]+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
+_SCHEME = re.compile(r"^[^\n]*BEGIN MARK SCHEME.*?END MARK SCHEME[^\n]*\n?", re.MULTILINE | re.DOTALL)
 _WORDS = """\
 # Wrong answers, as learners hand them in, at least two: a cell each, such as this one without the '# ' in front.
 #
@@ -201,8 +202,9 @@ class _Cells:
     def by_hand(self, cell: Any, kind: CellKind) -> Iterator[Any]:
         points = grading_of(cell).get("points") or 1
         if kind is not CellKind.WRITTEN:
-            self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays as text without points")
-            kept = cell.source if kind is CellKind.TASK else f"*{self.title}*"
+            kept, schemes = _SCHEME.subn("", cell.source if kind is CellKind.TASK else f"*{self.title}*")
+            stays = "as text without points" + ", and without its mark scheme" * bool(schemes)
+            self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays {stays}")
             yield nbformat.v4.new_markdown_cell(kept)
             return
         name = self.name_for("explain_" + _snake(name_of(cell)), "explain")

@@ -22,6 +22,7 @@ def squares(n):
         raise ValueError(LIMIT)
     return [i ** 2 for i in range(1, n + 1)]
     #### END SOLUTION"""
+TASK = "Sketch it.\n=== BEGIN MARK SCHEME ===\nAxes have names.\n=== END MARK SCHEME ===\nThen add a title."
 ASSERTS = "from math import prod\nassert squares(2) == [1, 4]"
 
 
@@ -53,6 +54,7 @@ def _notebook(*more: Any) -> Any:
             _cell("assert total == prod([2, 7])", "cell-0ab3", points=2, **tests),
             _cell("Because.", "why", "markdown", grade=True, solution=True, points=3),
             _cell("plot()", "picture", grade=True, solution=True, points=3),
+            _cell(TASK, "sketch", "markdown", task=True, locked=True, points=3),
             *more,
         ],
     )
@@ -76,7 +78,14 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
     assert made.slug == "ps1_problem1" and made.exercises == ["squares", "part_a_2_points"]
     told = "\n".join(made.remarks)
-    for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no", "pasted"):
+    parts = (
+        "more has no points",
+        "cell-0ab1 has no tests of its own",
+        "picture: lessons have no",
+        "pasted",
+        "mark scheme",
+    )
+    for said in parts:
         assert said in told
     lesson = read_lesson(read_course(course), course / "lessons" / made.slug)
     first, second = lesson.exercises
@@ -84,6 +93,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
     assert second.answer.source.count("BEGIN SOLUTION") == 2
     assert [cell.grade_id for cell in lesson.questions] == ["explain_why"]
+    assert "Sketch it.\nThen add a title." in [cell.source for cell in lesson.cells]
     assert "### Exercise: Part A (2 points)\n\nmedium · 10 min" in [cell.source for cell in lesson.cells]
     beside = {path.name for path in (course / "lessons" / made.slug / "files").iterdir()}
     assert beside == {"beside.py", "data.csv"}

@@ -104,6 +104,29 @@ def test_a_file_is_settled_under_each_of_its_names_and_in_every_upload(
     assert "! nothing that can be graded: kl Lee Kim: 01_first: only" in said(capsys, root, "roster")[1]
 
 
+@pytest.mark.filterwarnings("ignore:Cell is missing an id field")
+def test_an_earlier_file_of_a_number_that_is_known_by_now_is_named_with_its_learner(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kim's account has a newer copy of 01_first, with a table that knows it; of 02_other nothing came since."""
+    root = make_course(tmp_path / "course")
+    shutil.copytree(root / "release", root / "source")
+    (root / "roster.csv").write_text("learner,name,canvas id\njd,Doe Jane,31\nem,Max Eva,34\n")
+    (tmp_path / "names.csv").write_text("learner,name,canvas id\nkl,Kim Lee-Oh,33\n")
+    for number, lesson in enumerate(("01_first", "02_other", "01_first")):
+        files = {f"{one}_{number}_x.ipynb": notebook(lesson, one) for one in ("doejane_31", "maxeva_34")}
+        files[f"leek_33_{number}_x.ipynb"] = notebook(lesson, number)
+        (tmp_path / f"{number}.zip").write_bytes(zipped(files))
+    for call, code in (("0.zip", 1), ("1.zip", 1), (f"2.zip --names {tmp_path}/names.csv", 0)):
+        assert said(capsys, root, f"collect {tmp_path}/{call}")[0] == code, call
+    waits = [line for line in said(capsys, root, "settle")[1].splitlines() if "waits" in line]
+    told = [line for line in waits if "kl has the same number, and a newer file that counts" in line]
+    assert [line.split()[0] for line in told] == ["leek_33_0_x.ipynb"] and len(waits) == 2
+    assert main(shlex.split(told[0].rpartition(" -m course ")[2])) == 0
+    capsys.readouterr()
+    assert "leek_33_0" not in said(capsys, root, "roster")[1]
+
+
 @pytest.mark.slow
 def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_that_helps(
     course: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
