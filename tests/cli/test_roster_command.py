@@ -175,7 +175,7 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
         ("102,Ben Bell-Orr,ben@u.edu", "2 added", 0),
         ("102,BELL Ben,b@u.edu", "2 added", 0),
         ("105,,", "no name stands beside 105", 0),
-        ("106,cyd@u.edu", "the last ones are taken as empty: 106,cyd@u.edu", 0),
+        ("106,cyd@u.edu", "the last ones are taken as empty: line 4 (106,cyd@u.edu)", 0),
     ],
 )
 def test_a_row_of_a_table_that_is_not_taken_as_it_stands_is_named(
