@@ -27,6 +27,7 @@ __all__ = [
     "course_in",
     "formgrader_on_a_hub",
     "nbgrader_command",
+    "not_built",
     "not_installed",
     "option",
     "pip_install",
@@ -178,6 +179,15 @@ def pip_install(*names: str) -> str:
 def not_installed(what: str, package: str) -> UsageError:
     """The error that names the package that something comes with, where it is not there."""
     return UsageError(f"{what} comes with {package}, which is not installed", sys.executable, pip_install(package))
+
+
+def not_built(root: Path, lesson: str) -> UsageError:
+    """The error for a lesson whose text lies in lessons/, and whose notebook nobody has made."""
+    return UsageError(
+        f"{lesson} is not built: there is no notebook of it",
+        str(root / "lessons" / lesson),
+        course_command(f"build {lesson}"),
+    )
 
 
 def prepared_python(words: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: 
         raise kind(f"{fact}: {error.strerror or error}", str(named or place), next_command) from None
 
 
-def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path) -> None:
+def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path | str) -> None:
     """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:

@@ -191,11 +191,17 @@ class Places:
         return self.source(lesson) != self.notebook("source", ".", lesson)
 
     def is_edited(self, lesson: str) -> bool:
-        """Whether a file in lessons/ is newer than the notebook that was built of it. What it says may be the same."""
+        """Whether its text in lessons/ has no notebook, or is newer than that. What a newer text says may be the same."""
         notebook, folder = self.notebook("source", ".", lesson), self.root / "lessons" / lesson
-        # Who grades without a clone has right answers there, and nothing that could be built.
-        is_built = notebook.exists() and (folder / "lesson.py").exists()
-        return is_built and any(path.lstat().st_mtime > notebook.stat().st_mtime for path in folder.rglob("*"))
+        if lesson not in self.written():
+            return False
+        return not notebook.exists() or any(
+            path.lstat().st_mtime > notebook.stat().st_mtime for path in folder.rglob("*")
+        )
+
+    def written(self) -> list[str]:
+        """The lessons that lessons/ holds the text of. Who grades without a clone has right answers there, and no text."""
+        return sorted(path.parent.name for path in self.root.glob("lessons/*/lesson.py"))
 
     @property
     def _is_built(self) -> bool:

@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from nbproof.errors import UsageError
 from nbproof.text import duration
 
-__all__ = ["EVERY", "console_for_output", "progress", "say", "tell"]
+__all__ = ["EVERY", "agreed", "console_for_output", "progress", "say", "tell"]
 
 EVERY = 30.0
 """Seconds between two lines on how far it is, in a pipe or a log, where no bar is drawn."""
@@ -28,6 +29,13 @@ def say(console: Console, *lines: str) -> None:
     """Print lines as they are: what looks like markup stays, and no path or command is broken at the edge."""
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def agreed(question: str, command: str) -> bool:
+    """Ask whoever has called this command. Raises UsageError if nobody is at a terminal."""
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to say yes", command, "run the same command with --yes")
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
 @contextmanager

@@ -396,8 +396,10 @@ _COLUMNS = ("learner", "name", "email", "also")
 def kept_roster(root: Path) -> Roster | None:
     """The roster that is kept; None if there is none, or nobody on it. Raises UsageError if it is broken."""
     path = root / ROSTER
-    if not path.is_file() or not path.read_bytes().partition(b"\n")[2].strip():
-        return None
+    then = "move away what lies there, or let your user read it"
+    with disk_trouble(UsageError, "the roster cannot be read", path, then):
+        if not path.exists() or not path.read_bytes().partition(b"\n")[2].strip():
+            return None
     return read_names(path, "")
 
 

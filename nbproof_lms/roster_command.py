@@ -7,7 +7,6 @@ import contextlib
 import os
 import shlex
 import shutil
-import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import gradable_lessons, take_in
 from nbproof.run.journal import RunState, forget, only_run, problems_of
-from nbproof.terminal import console_for_output, say
+from nbproof.terminal import agreed, console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import (
     attend,
@@ -189,7 +188,7 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         struck = [people.get(learner, Person(learner)) for learner in learners]
         told = ", ".join(one.contact for one in struck)
         print(f"{told}: {goes}")
-        if not yes and not _agreed():
+        if not yes and not agreed("remove them?", "roster remove"):
             print("nothing was removed")
             return 1
         others = set().union(*(one.also for one in struck))
@@ -269,12 +268,6 @@ def _removed(record: FileRecord, lesson: str, gone: Collection[str]) -> FileReco
     if record.key.assignment != lesson or record.status not in STANDS | {"earlier copy", "waits"}:
         return record
     return replace(record, status="removed", why="", look=False)
-
-
-def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("nobody is here to say yes", "roster remove", "run the same command with --yes")
-    return input("remove them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 # When lessons are due.

@@ -92,7 +92,7 @@ def sites() -> dict[str, str]:
             elif isinstance(node, ast.Call) and called == "disk_trouble":
                 head, then = f"{_text(node.args[1])}: {{}}", ast.unparse(node.args[3])
             elif isinstance(node, ast.Call) and called == "refuse_unknown":
-                head, then = f"no {_text(node.args[1])} is called {{}}", "choose from"
+                head, then = f"no {_text(node.args[1]) or '{}'} is called {{}}", "choose from"
             elif isinstance(node, (ast.Constant, ast.JoinedStr)) and _text(node).lstrip().startswith("next: "):
                 head, then = _text(node).strip(), ast.unparse(node)
             else:

@@ -22,6 +22,7 @@ from markdown_it.token import Token
 
 from nbproof.authoring.statements import minutes_of
 from nbproof.cli.main import course_parser
+from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.outputs import MOST_PIXELS
@@ -156,7 +157,7 @@ def test_targets_of_make_are_there(page: str) -> None:
 
 
 @EVERY_PAGE
-def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_of_the_course_are_read(page: str) -> None:
     parser = course_parser(COURSE)
     for words in commands(page):
         rest = after(words, "-m", "course") or after(words, "-m", "nbproof")
@@ -165,9 +166,11 @@ def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixtur
         try:
             arguments, unknown = parser.parse_known_args(rest)
         except SystemExit as end:
-            # 0: it was asked for help. A bare name tells of a command that needs more: `collect`.
-            alone = len(rest) == 1 and "arguments are required" in capsys.readouterr().err
-            assert end.code == 0 or alone, f"{page}: {shlex.join(words)}"
+            assert end.code == 0, f"{page}: {shlex.join(words)}"  # it was asked for help
+            continue
+        except UsageError as error:
+            # A bare name tells of a command that needs more: `collect`.
+            assert len(rest) == 1 and "arguments are required" in error.fact, f"{page}: {shlex.join(words)}"
             continue
         assert not unknown or arguments.chosen.passes_on, f"{page}: {shlex.join(words)}"
 

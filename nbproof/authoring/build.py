@@ -11,7 +11,7 @@ import copy
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from filecmp import cmpfiles
 from itertools import chain
 from pathlib import Path
@@ -23,9 +23,9 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind
-from nbproof.command import course_command
+from nbproof.command import course_command, not_built
 from nbproof.course_file import Course
-from nbproof.errors import LessonError, UsageError
+from nbproof.errors import CourseError, LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
 from nbproof.lesson.check_cell import CHECK_LINE
@@ -173,15 +173,17 @@ def derive(
 
 def _source_text(root: Path, lesson: Lesson) -> str:
     """The file in source/ that a build makes of a lesson."""
-    slugs = [path.parent.name for path in root.glob("lessons/*/lesson.py")]
-    limits = GradingLimits.read(course_config(root), slugs)
+    limits = GradingLimits.read(course_config(root), places(root).written())
     return as_text(notebook_of(lesson, limits, two_lines=lesson.course.lies_in(root)))
 
 
-def unbuilt(course: Course, root: Path, names: Iterable[str]) -> Iterator[LessonError]:
-    """Which of these lessons were edited, so that a build would change source/; and why one of them cannot be read."""
-    for name in filter(places(root).is_edited, names):
-        folder, source = root / "lessons" / name, places(root).source(name)
+def unbuilt(course: Course, root: Path, names: Collection[str] = ()) -> Iterator[CourseError]:
+    """Which of these lessons (default: all in lessons/) a build would change in source/; and why one of them cannot be read."""
+    for name in filter(places(root).is_edited, names or places(root).written()):
+        folder, source = root / "lessons" / name, places(root).notebook("source", ".", name)
+        if not source.exists():
+            yield not_built(root, name)
+            continue
         try:
             is_same = _source_text(root, read_lesson(course, folder)) == source.read_text(encoding="utf-8")
         except LessonError as error:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import re
+import shlex
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +40,6 @@ from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
-from nbproof.places import places
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
@@ -75,6 +75,8 @@ class Bundle:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
+    gone: tuple[str, ...]
+    """Lessons that an earlier zip in its place held, and this one does not."""
 
 
 def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
@@ -83,7 +85,12 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
     Raises CourseError if one was not built, has changed since, or has no checks, and if the zip would give something away:
     then none is written, and an earlier one stays as it is.
     """
-    _refuse_never_built(root, lessons)
+    path = (out or root / f"{course.name}.zip").absolute()
+    if not path.parent.is_dir():
+        then = f"mkdir -p {shlex.quote(str(path.parent))}; or choose a folder that is there: --out FILE"
+        raise UsageError("there is no such folder to write the zip into", str(path.parent), then)
+    for error in unbuilt(course, root, lessons):
+        raise error
     chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
     for name in chosen:
         if not _is_fresh(root, name):
@@ -93,31 +100,25 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
                 course_command(f"build {name}"),
             )
     _refuse_without_checks(course, root, chosen)
-    for error in unbuilt(course, root, chosen):
-        raise error
     files = contents_of(course, root, chosen, _due_dates(root))
     searched = refuse_leaks(course, root, files, "the bundle")
-    path = (out or root / f"{course.name}.zip").absolute()
     files |= _class_wheel(course, root, files)
     data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
+    gone = tuple(name for name in _lessons_in(path) if name not in chosen)
     with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
         for name in chosen:
             keep_version(root, name)
-    return Bundle(path, tuple(chosen), len(files), len(data), searched)
+    return Bundle(path, tuple(chosen), len(files), len(data), searched, gone)
 
 
-def _refuse_never_built(root: Path, lessons: Sequence[str] = ()) -> None:
-    """Raise CourseError if one of these lessons (default: all) lies in lessons/ and has no notebook in source/."""
-    for path in sorted(root.glob("lessons/*/lesson.py")):
-        name = path.parent.name
-        notebook = places(root).notebook("source", ".", name)
-        if (not lessons or name in lessons) and not notebook.exists():
-            raise CourseError(
-                f"lessons/{name} is not built: there is no notebook of it",
-                str(notebook),
-                course_command(f"build {name}"),
-            )
+def _lessons_in(path: Path) -> list[str]:
+    """The lessons in a zip that lies there; none if nothing does, or something else."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [place.stem for place in map(Path, archive.namelist()) if place.match("release/*/*.ipynb")]
+    except (OSError, zipfile.BadZipFile):
+        return []
 
 
 def _refuse_without_checks(course: Course, root: Path, lessons: Iterable[str]) -> None:
@@ -217,10 +218,9 @@ def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    _refuse_never_built(root)
-    _refuse_without_checks(course, root, released_lessons(course, root))
-    for error in unbuilt(course, root, released_lessons(course, root)):
+    for error in unbuilt(course, root):
         raise error
+    _refuse_without_checks(course, root, released_lessons(course, root))
     beside = _handed_out(course, root, outline_of(course, root / "source", root / "lessons"))
     released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(course, root)]
     beside |= {name: (root / name).read_bytes() for name in released}

@@ -62,9 +62,10 @@ class Record:
     seconds: float = 0.0
     violations: list[LessonError] = field(default_factory=list)
 
-    def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
+    def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "", place: str = "") -> None:
         """Note a violation, placed at the candidate's cell, or at the exercise's cell; ``cure``: what to do about it."""
-        place = candidate.place if candidate is not None and candidate.place else self.exercise.answer.place
+        own = candidate.place if candidate is not None else ""
+        place = place or own or self.exercise.answer.place
         again = course_command(f"check {self.exercise.id}")
         again = f"{cure}; then: {again}" if cure else again
         self.violations.append(LessonError(f"{self.exercise.id}: {fact}", place, again))
@@ -161,13 +162,22 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     if record.violations:  # what else goes wrong follows from that
         return
     least = {"min_accepted": 0, "min_mutants": 2, **exercise.course.budget_of(exercise.lesson)}
-    for what, there, key, file in (
-        ("accepted answer", exercise.accepted, "min_accepted", RIGHT),
-        ("mutant", exercise.mutants, "min_mutants", WRONG),
+    for what, there, key, file, line in (
+        ("accepted answer", exercise.accepted, "min_accepted", RIGHT, ""),
+        (
+            "mutant",
+            exercise.mutants,
+            "min_mutants",
+            WRONG,
+            "# misconception: <in a few words> | hint: none, below that ",
+        ),
     ):
         if len(there) < least[key]:
-            cure = f"write {least[key] - len(there)} more in {exercise.id}/{file}"
-            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed", cure=cure)
+            cure = (
+                f"write {least[key] - len(there)} more there, each as: # %% <name>, below it {line}the whole TODO cell"
+            )
+            place = Path(exercise.answer.place).with_name(exercise.id) / file
+            record.broken(f"{counted(len(there), what)}, at least {least[key]} are needed", cure=cure, place=str(place))
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = _judge_candidate(record, candidate, outcome)

@@ -66,8 +66,8 @@ def _totals(checkup: Checkup) -> str:
         f"{total('named') / max(mutants, 1):.1%} of mutants with a hint of their own",
         f"{sum(len(record.demands.broken) for record in checkup.records)} of "
         f"{sum(record.demands.count for record in checkup.records)} demands have a mutant",
-        f"{total('guarded')} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
-        f"nothing learners have answers ({total('exempt'):g} of {sum(one.points for one in exercises):g} points exempt)",
+        f"{total('guarded')} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} cannot be passed without an "
+        f"answer ({total('exempt'):g} of {sum(one.points for one in exercises):g} points exempt)",
         counted(len(checkup.violations), "violation"),
         f"{checkup.seconds:.1f} s",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -230,6 +231,9 @@ def _alone(arguments: argparse.Namespace) -> int:
     lessons = gradable_lessons(root, [])
     if arguments.notebook in lessons:
         file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
+    if len(inside := sorted(file.glob("*.ipynb"))) == 1:
+        then = course_command(f"check-notebook {shlex.quote(str(inside[0]))}")
+        raise UsageError("this is a folder, and the notebook lies in it", str(file.absolute()), then)
     if not file.is_file():
         choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
         raise UsageError("there is no such notebook", str(file.absolute()), choose)

@@ -23,7 +23,7 @@ from nbproof.command import (
     with_extra,
 )
 from nbproof.course_file import Course
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, may_mean, refuse_unknown
 from nbproof.interrupt import EXIT_CODE, told_to_stop
 
 __all__ = ["BROUGHT_BY", "course_parser", "main"]
@@ -107,11 +107,21 @@ class _Parser(argparse.ArgumentParser):
         self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
-        """Print the error and exit. What argparse misses is the last word of a call, and another one may be left out."""
+        """Raise UsageError. What argparse misses is the last word of a call, and another one may be left out."""
         order = [str(one.metavar or one.dest) for one in self._get_positional_actions()]
         if order[1:] and message.endswith(f"are required: {order[-1]}"):
             message += f"; that, or a word before it, is missing: the order is {' '.join(order)}"
-        super().error(message)
+        message = message.replace("invalid int value:", "no whole number:").replace(
+            "invalid float value:", "no number:"
+        )
+        raise UsageError(message, self.prog, f"{self.prog} --help")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None:
+            what = (
+                "command" if action.dest == "command" else f"value of {'/'.join(action.option_strings) or action.dest}"
+            )
+            refuse_unknown([value], what, list(action.choices), self.prog)
 
 
 def course_parser(course: Course | UsageError) -> argparse.ArgumentParser:
@@ -127,7 +137,7 @@ def course_parser(course: Course | UsageError) -> argparse.ArgumentParser:
         else:
             command.set_defaults(course=Path())
         one.add_arguments(command)
-        command.set_defaults(chosen=one)
+        command.set_defaults(chosen=one, parser=command)
     return parser
 
 
@@ -139,14 +149,19 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     name, *_ = [*words, ""]
     for package in _absent():
         if name in BROUGHT_BY[package].split():
-            raise not_installed(f"the command {name!r}", package)
+            error = not_installed(f"the command {name!r}", package)
+            if isinstance(course, Course) and course.handed_out.is_dir():  # as learners get a course
+                lab = f"{this_program()} lab, and run the check cells there"
+                raise UsageError(error.fact, error.place, f"{lab}; teachers install it: {error.next_command}")
+            raise error
     parser = course_parser(course)
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
         more = "".join(f"; more come with {package}: {pip_install(package)}" for package in _absent())
         if not rest[0].startswith("-"):
             more = f"; a name or a text of several words needs quotation marks, such as 'Ada King'{more}"
-        parser.error(f"unrecognized arguments: {' '.join(rest)}{more}")
+        near = may_mean(rest[0], arguments.parser._option_string_actions)
+        arguments.parser.error(f"unrecognized arguments: {' '.join(rest)}{near}{more}")
     arguments.rest = rest
     if isinstance(course, UsageError) and arguments.chosen.needs_course:
         raise course
@@ -230,23 +245,34 @@ def _lab(arguments: argparse.Namespace) -> int:
 
 
 _PROGRESS = Options(
-    (option("--forget", action="store_true", help="delete the progress that is kept, and start afresh"),)
+    (
+        option("--forget", action="store_true", help="delete the progress that is kept, and start afresh"),
+        option("--yes", action="store_true", help="do not ask"),
+    )
 )
 
 
 def _progress(arguments: argparse.Namespace) -> int:
     from nbproof.display.diary import DiaryError, diary_path, forget, overview, text_of
-    from nbproof.terminal import console_for_output, say
+    from nbproof.terminal import agreed, console_for_output, say
 
     course = arguments.works_for
-    if arguments.forget:
-        try:
-            what = "deleted" if forget(course) else "nothing was kept at"
-            print(f"{what} {diary_path(course)}")
-        except DiaryError as error:
-            raise UsageError(str(error), str(diary_path(course)), "delete the file yourself") from None
+    if not arguments.forget:
+        say(console_for_output(), text_of(overview(course)))
         return 0
-    say(console_for_output(), text_of(overview(course)))
+    path = diary_path(course)
+    if not os.path.exists(path):
+        print(f"nothing was kept at {path}")
+        return 0
+    print(f"{path}, for every folder of this course: {overview(course).total}")
+    if not arguments.yes and not agreed("delete it?", "progress --forget"):
+        print("nothing was deleted")
+        return 1
+    try:
+        forget(course)
+    except DiaryError as error:
+        raise UsageError(str(error), str(path), "delete the file yourself") from None
+    print(f"deleted {path}")
     return 0
 
 

@@ -113,16 +113,13 @@ def entries(course: Course) -> dict[str, _StoredTry]:
     return {row[0]: _StoredTry(*row) for row in rows}
 
 
-def forget(course: Course) -> bool:
-    """Delete the file. Returns False if there was none. Raises DiaryError."""
+def forget(course: Course) -> None:
+    """Delete the file, if there is one. Raises DiaryError."""
     path = diary_path(course)
     try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
+        path.unlink(missing_ok=True)
     except OSError as error:
         raise DiaryError(f"{path} cannot be removed: {error}") from None
-    return True
 
 
 _MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": ("○", "#8a8f98")}

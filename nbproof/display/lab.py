@@ -6,12 +6,13 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
 from pathlib import Path
 
-from nbproof.command import course_command, nbgrader_command, this_python
+from nbproof.command import course_command, nbgrader_command, not_built, this_python
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
@@ -19,6 +20,7 @@ __all__ = [
     "SETTINGS",
     "open_lab",
     "prepare_workspace",
+    "refuse_bad_port",
     "released_lessons",
     "start_server",
 ]
@@ -77,13 +79,23 @@ def open_lab(course: Course, root: Path, lesson: str | None, extra: list[str]) -
     """
     lessons = released_lessons(course, root)
     name = lesson or lessons[0]
+    if name not in lessons and (root / "lessons" / name / "lesson.py").exists():
+        raise not_built(root, name)
     refuse_unknown([name], "lesson", lessons, root / "release")
+    refuse_bad_port(extra)
     print(f"JupyterLab: opening {name}", flush=True)
     if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
         root = root / course.name
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
     prepare_workspace(course, root)
     return start_server(course, root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
+
+
+def refuse_bad_port(extra: list[str]) -> None:
+    """Raise UsageError if these arguments for JupyterLab name a port that is no number."""
+    port = re.search(r"--(?:ServerApp\.)?port[= ](\S+)", " ".join(extra))
+    if port and not port[1].isdecimal():
+        raise UsageError(f"{port[1]!r} is no port", "--port", "name a number, such as --port 8899")
 
 
 def _for_learners(root: Path) -> Path:

@@ -24,7 +24,7 @@ from traitlets import Unicode, default
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.course_file import Course
-from nbproof.display.lab import start_server
+from nbproof.display.lab import refuse_bad_port, start_server
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.key import Key
@@ -43,6 +43,7 @@ _EXCHANGE = ("assignment_list", "course_list")
 def open_formgrader(course: Course, root: Path, extra: list[str]) -> int:
     """Start a Jupyter server in the course's folder and open formgrader; returns when it ends."""
     course_config(root)
+    refuse_bad_port(extra)
     if there := formgrader_on_a_hub():
         # A server of its own would listen where no browser of the hub's users comes to.
         print(f"on a hub, formgrader is a page of your own server: {there}")

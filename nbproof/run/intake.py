@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
+from nbproof.command import not_built
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
@@ -60,6 +61,8 @@ def gradable_lessons(root: Path, names: list[str]) -> list[str]:
     """The lessons that can be graded: those named, by themselves or by their assignment, or all that have a notebook."""
     here = places(root)
     known = known_lessons(root)
+    for name in {*names} & {*here.written()} - {*known}:
+        raise not_built(root, name)
     refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
@@ -71,7 +74,7 @@ def take_in(course: Course, root: Path, lessons: list[str]) -> Intake:
     strange = defaultdict[tuple[str, str], list[Path]](list)
     for folder in _folders(here, strange):
         keys = here.lessons_in(folder, known)
-        if why := _why_not(folder, keys):
+        if why := _why_not(root, folder, keys):
             strange[why, folder.name].append(folder)
         elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
             found.append(_in_folder(root, folder, keys, book))
@@ -151,8 +154,11 @@ def _shown(root: Path, path: Path) -> str:
     return printable(str(shown))
 
 
-def _why_not(folder: Path, keys: Collection[Key]) -> str:
+def _why_not(root: Path, folder: Path, keys: Collection[Key]) -> str:
     """Why this is no submission, in words; empty if it is one. ``keys``: of the lessons that its name means."""
+    if not keys and folder.name in places(root).written():
+        unbuilt = not_built(root, folder.name)
+        return f"{unbuilt.fact}; to build it: {unbuilt.next_command}"
     if not keys:
         return "no lesson has this name" if folder.is_dir() else "it lies beside the folders of lessons, not in one"
     if not folder.parent.name.isprintable():

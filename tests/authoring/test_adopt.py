@@ -133,7 +133,8 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
         "squares: the mutant no_error survives: forgets the error",
         "part_a_2_points: 0 mutants, at least 2 are needed",
     ]
-    assert "write 2 more in part_a_2_points/wrong.py" in found.violations[1].next_command
+    assert found.violations[1].place == str(folder / "part_a_2_points" / "wrong.py")
+    assert "write 2 more there, each as: # %% <name>, below it # misconception: " in found.violations[1].next_command
     assert (found.records[0].killed, found.records[0].seen) == (1, 0)
     (folder / "squares" / "checks.py").write_text(CHECKS)
     lesson = folder / "lesson.py"

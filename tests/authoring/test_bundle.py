@@ -67,7 +67,9 @@ def _lines_of(lesson: Lesson, half: int) -> set[str]:
     return set[str]().union(*(private_lines(cell.source)[half] for cell in lesson.cells))
 
 
-def test_some_lessons_only_and_when_they_are_due(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_some_lessons_only_and_when_they_are_due(
+    copied: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copy(ROOT / "nbgrader_config.py", copied)
     assert main(["roster", "due", "02_tensor_hooks", "2026-11-20", "--course", str(copied)]) == 0
     made = bundle(COURSE, copied, ["02_tensor_hooks"], tmp_path_factory.mktemp("out") / "b.zip")
@@ -80,6 +82,11 @@ def test_some_lessons_only_and_when_they_are_due(copied: Path, tmp_path_factory:
         ("02_tensor_hooks", "2026-11-20 23:59 UTC")
     ]
     assert "03_module_hooks" not in page
+    for words, held in (([], "7 lessons (01_module_anatomy, "), (["02_tensor_hooks"], "1 lesson (02_tensor_hooks), ")):
+        assert main(["bundle", *words, "--course", str(copied), "--out", str(made.path)]) == 0
+        told = capsys.readouterr().out
+        assert f"{made.path}: {held}" in told
+    assert "! the zip that lay there before held more: 01_module_anatomy, 03_module_hooks, " in told
 
 
 def test_equal_contents_give_equal_bytes(unpacked: Path, tmp_path: Path) -> None:
@@ -155,3 +162,13 @@ def test_what_the_page_says_to_run_is_in_the_zip(unpacked: Path) -> None:
             words = [sys.executable, *command.split()[1:], "--help"]
             told = subprocess.run(words, cwd=unpacked, capture_output=True, text=True, check=True)
             assert "--torch" in told.stdout
+
+
+def test_a_command_of_graders_names_in_a_class_what_learners_have(unpacked: Path) -> None:
+    def told(*words: str) -> str:
+        of_class = [sys.executable, "-m", "course", *words]
+        return subprocess.run(of_class, cwd=unpacked, capture_output=True, text=True, check=False).stderr
+
+    said = told("check-notebook", "02_tensor_hooks")
+    (next_command,) = re.findall("next: .* -m course (.*), and run the check cells there; teachers install it", said)
+    assert "usage" not in told(next_command, "--help")

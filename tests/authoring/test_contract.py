@@ -118,8 +118,6 @@ FACTS = [
     ("flawed", "test_flawed calls check('someone_else', ...)"),
     ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist"),
     ("flawed", "test_flawed/Drawn: its truth differs from run to run"),
-    ("candidates", "2 accepted answers, at least 4 are needed"),
-    ("candidates", "4 mutants, at least 6 are needed"),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped"),
     ("sings", "test_sings/OtherForward: the canary passes beside a right answer"),
     ("unguarded", "test_unguarded has no hidden check, on which its marks could rest"),
@@ -171,6 +169,16 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
 ) -> None:
     file, line = told(records, name, fact)
     assert file == "lesson.py" and f'"grade_id": "{name}"' in line
+
+
+@pytest.mark.parametrize(
+    ("file", "fact"),
+    [("right.py", "2 accepted answers, at least 4 are needed"), ("wrong.py", "4 mutants, at least 6 are needed")],
+)
+def test_where_answers_are_missing_their_file_is_named(file: str, fact: str, records: dict[str, Record]) -> None:
+    (found,) = [one for one in records["candidates"].violations if one.fact == f"candidates: {fact}"]
+    assert Path(found.place).is_file() and Path(found.place).parts[-2:] == ("candidates", file)
+    assert found.next_command.startswith("write 2 more there, each as: # %% <name>, below it ")
 
 
 @pytest.mark.parametrize("candidate", OF_CANDIDATES)

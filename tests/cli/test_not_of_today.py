@@ -91,6 +91,12 @@ def test_a_lesson_that_was_edited_and_not_built_is_named_until_it_is_built(
         assert ("! source/01_first is older than lessons/01_first" in told) is is_told
         for step in re.findall(r"to build it: .* -m \w+ (.*)", told):
             assert main(shlex.split(step)) == 0
+    shutil.copytree(root / "lessons" / "01_first", root / "lessons" / "02_more")
+    (root / "submitted" / "ada" / "02_more").mkdir()
+    for words in (["grade"], ["grade", "02_more"], ["lab", "02_more"]):
+        assert main([*words, "--course", str(root)]) > 0
+        told = "".join(capsys.readouterr())
+        assert "02_more is not built" in told and "build 02_more" in told, words
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from course import progress
 from nbproof.course_file import Course
 from nbproof.display.diary import DiaryError, entries, forget, html_of, note, overview, text_of
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
-from tests import COURSE
+from tests import COURSE, main
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
@@ -111,8 +111,20 @@ def test_two_notebooks_may_write_at_one_time() -> None:
 
 def test_starting_afresh(diary: Path) -> None:
     note(COURSE, "x", {"A": True}, [("A",)])
-    assert (forget(COURSE), forget(COURSE)) == (True, False)
+    forget(COURSE)
     assert entries(COURSE) == {} and not diary.exists(), "looking must not write"
+
+
+def test_the_command_says_how_much_it_would_delete_and_asks(
+    diary: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note(COURSE, "a", {"A": True}, [("A",)])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    for answer, code, left in (("", 1, True), ("y", 0, False)):
+        monkeypatch.setattr("builtins.input", lambda question, said=answer: said)
+        assert main(["progress", "--forget"]) == code and diary.exists() is left
+        assert f"{diary}, for every folder of this course: 1 of 3 exercises" in capsys.readouterr().out
+    assert main(["progress", "--forget"]) == 0 and "nothing was kept" in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_used_is_said_in_one_kind_of_error(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_each_module_is_one_system_and_nothing_else_names_the_new_one() -> None:
     modules = {path.stem for path in (ROOT / "nbproof_lms/systems").glob("[a-z]*.py")}
-    assert {system.name.casefold() for system in systems().values()} == modules >= {"brightspace", "canvas", "moodle"}
+    own = [system for system in systems().values() if type(system).__module__.startswith("nbproof_lms.")]
+    assert {system.name.casefold() for system in own} == modules >= {"brightspace", "canvas", "moodle"}
     named = [
         path for path in ROOT.glob("nbproof*/**/*.py") if re.search("brightspace", path.read_text(), re.IGNORECASE)
     ]

@@ -198,7 +198,7 @@ def test_what_a_course_does_not_name_is_no_value_there(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("name", "missing", "said"),
-    [("polars", "", "no leaf type is called 'polars'"), ("numpy", "numpy", "needs numpy, which is not installed")],
+    [("nobodys", "", "no leaf type is called 'nobodys'"), ("numpy", "numpy", "needs numpy, which is not installed")],
 )
 def test_a_leaf_type_that_is_not_there_is_told(
     name: str, missing: str, said: str, monkeypatch: pytest.MonkeyPatch
