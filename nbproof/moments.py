@@ -12,7 +12,7 @@ from dateutil import parser, tz
 __all__ = ["moment_in"]
 
 _UNREAD = {
-    "Unknown string format": "it is no date as a table has it",
+    "Unknown string format": "dates are not read in this form",
     "String does not contain a date": "it holds no date",
 }
 """What dateutil says -> what it means."""

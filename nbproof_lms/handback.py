@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 import zipfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain, count
@@ -101,9 +102,18 @@ class _Address(NamedTuple):
 def _addresses(root: Path, system: System) -> dict[Key, str]:
     """Key -> what the name of the page begins with, for all learners with a number of this LMS in collected/.
 
+    A number that two learners would have is nobody's.
+    """
+    found, unsure = _found_addresses(root, system)
+    takers = Counter((key.lesson, address.account) for key, address in found.items())
+    return {key: one.start for key, one in found.items() if key not in unsure and takers[key.lesson, one.account] == 1}
+
+
+def _found_addresses(root: Path, system: System) -> tuple[dict[Key, _Address], set[Key]]:
+    """Key -> the address that counts, and the keys for which it may be another learner's.
+
     The address that came with the copy in submitted/ counts, the last of these: Canvas numbers every attempt anew. If that copy
-    came in another way, the address of another copy may be another learner's, unless the roster has this number of the
-    learner. A number that two learners would have is nobody's.
+    came in another way, the address of another copy may be another learner's, unless the roster has this number of the learner.
     """
     found: dict[Key, _Address] = {}
     roster = Roster(members_of(root))
@@ -124,9 +134,17 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
             address = _Address(is_sure, is_current, entry.number, entry.account, start)
             if key not in found or found[key][:3] <= address[:3]:
                 found[key] = address
-    takers = Counter((key.lesson, address.account) for key, address in found.items())
     unsure = {key for key in current & others if key in found and not (found[key].is_sure or found[key].is_current)}
-    return {key: one.start for key, one in found.items() if key not in unsure and takers[key.lesson, one.account] == 1}
+    return found, unsure
+
+
+def _doubts(root: Path, system: System, keys: Collection[Key]) -> dict[Key, _Address]:
+    """Key -> the address that may be another learner's, for those of these keys for which a person can say on the roster that it
+    is not."""
+    found, unsure = _found_addresses(root, system)
+    members = {member.learner for member in members_of(root)}
+    theirs = (key for key in sorted(unsure.intersection(keys)) if key.learner in members)
+    return {key: found[key] for key in theirs if system.on_roster(found[key].account)}
 
 
 def _entry(record: FileRecord, system: System) -> LmsEntry | None:
@@ -145,13 +163,14 @@ class _HandedBack:
 
     ``parcels``: each file to upload, or to mail from, and the pages in it. ``unchanged``: how many pages were handed back
     before, and say the same now. ``nowhere``: pages that cannot go back, because nothing says where the LMS takes them.
-    ``elsewhere``: another LMS, and the pages that it takes.
+    ``elsewhere``: another LMS, and the pages that it takes. ``doubts``: an address that may be another learner's.
     """
 
     target: str
     unchanged: int
-    nowhere: Collection[Key]
+    nowhere: Set[Key]
     elsewhere: Mapping[str, Collection[Key]]
+    doubts: Mapping[Key, _Address]
     parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
 
@@ -165,7 +184,9 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     left = written.keys() - asked.keys()
     elsewhere = _elsewhere(root, target, left)
-    done = _HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
+    nowhere = left.difference(*elsewhere.values())
+    doubts = _doubts(root, find_system(target), nowhere) if nowhere else {}
+    done = _HandedBack(target, len(asked) - len(pages), nowhere, elsewhere, doubts)
     then = "move away what lies there, free some space, or let your user write there; then run the same command again"
     with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
@@ -295,12 +316,19 @@ def _lost(done: _HandedBack) -> Iterator[str]:
         name = find_system(done.target).name
         mine = _people(key.learner for key in done.nowhere if key.lesson == lesson)
         yield f"! not in a zip: {lesson} of {mine}: nothing says for certain which numbers {name} has for them"
-    if done.nowhere:
+    for key, one in done.doubts.items():
+        also = find_system(done.target).on_roster(one.account)
+        step = course_command(shlex.join(["roster", "add", key.learner, "--also", also]))
+        yield f"  next: only if {one.start!r} there is {key.learner}'s own, and nobody else's: {step}"
+        yield "        then this command again"
+    if done.nowhere - done.doubts.keys():
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
         if table := find_system(done.target).export:
-            yield f"        where CSV is the table that has these numbers ({table});"
-        yield "        then this command again. Or hand back with --for of the LMS that they use, or by mail:"
+            yield f"        where CSV is the table that has these numbers ({table})"
+        yield "        then this command again"
+    if done.nowhere:
+        yield "  or hand back with --for of the LMS that they use, or by mail:"
         yield f"        {course_command('feedback LEARNER --for folder')}"
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from nbproof.run.journal import RunState, note_problems
 from nbproof_lms import collect
+from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
 from tests import COURSE, main
 from tests.lms.uploads import zipped
@@ -256,7 +257,7 @@ def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, caps
 def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A person has chosen what Bob sent by mail; the command that is printed, with a table of numbers, ends the doubt."""
+    """A person has chosen what Bob sent by mail; the command that is printed puts the number on the roster."""
     download = {"doejane_8_101_x.ipynb": _by("jane"), "roebob_7_100_x.ipynb": _by("eve")}
     _collect(course, download)
     (course.parent / "mail.ipynb").write_bytes(_by("bob"))
@@ -265,8 +266,14 @@ def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
     assert _back(course, "canvas") == 1
     told = capsys.readouterr().out
     assert f"{LESSON} of roebob: nothing says for certain which numbers Canvas has" in told
-    assert "where CSV is the table that has these numbers (in Canvas: Grades, Export);" in told
-    _collect(course, download, names="learner,name,canvas id\nroebob,Roebob,7\ndoejane,Doejane,8\n")
+    assert "where CSV is the table that has these numbers (in Canvas: Grades, Export)\n" in told, (
+        "nobody is on the roster"
+    )
+    enrol(course, [Member("doejane", "Doe Jane"), Member("roebob", "Roe Bob")])
+    assert _back(course, "canvas") == 1
+    told = capsys.readouterr().out
+    assert "next: only if 'roebob_7_100_' there is roebob's own, and nobody else's: " in told and "DOWNLOAD" not in told
+    assert main(shlex.split(told.partition("nobody else's: ")[2].partition(" -m course ")[2].splitlines()[0])) == 0
     assert _back(course, "canvas") == 0
     assert list(_contents(course / "handback" / f"canvas-{LESSON}-2.zip")) == [f"roebob_7_100_{LESSON}_feedback.html"]
 
