@@ -202,7 +202,8 @@ class _Cells:
     def by_hand(self, cell: Any, kind: CellKind) -> Iterator[Any]:
         points = grading_of(cell).get("points") or 1
         if kind is not CellKind.WRITTEN:
-            kept, schemes = _SCHEME.subn("", cell.source if kind is CellKind.TASK else f"*{self.title}*")
+            text = cell.source if kind is CellKind.TASK else f"*{self.title}*"
+            kept, schemes = _SCHEME.subn("", text)
             stays = "as text without points" + ", and without its mark scheme" * bool(schemes)
             self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays {stays}")
             yield nbformat.v4.new_markdown_cell(kept)
