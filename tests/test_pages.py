@@ -252,6 +252,17 @@ def test_what_is_left_out_of_the_image_is_what_a_clone_writes() -> None:
     assert not [name for name in tracked if name.split("/")[0] in left_out]
 
 
+def test_what_instructors_put_beside_the_course_is_not_gits() -> None:
+    typed = {word for words in commands("docs/instructors.md") for word in words}
+    files = sorted(word for word in typed if re.fullmatch(r"\w+\.(ipynb|zip|csv)", word))
+    assert {"new.ipynb", "submissions.zip", "class.csv"} <= {*files}
+    asked = {"cwd": ROOT, "capture_output": True, "text": True}
+    ignored = subprocess.run(["git", "check-ignore", *files], **asked)  # type: ignore[call-overload]
+    assert ignored.stdout.split() == files
+    tracked = subprocess.run(["git", "ls-files", "-ci", "--exclude-standard"], **asked)  # type: ignore[call-overload]
+    assert tracked.stdout == ""
+
+
 def _docker_lines() -> list[list[str]]:
     text = (ROOT / "docs" / "engine.md").read_text(encoding="utf-8")
     return [shlex.split(line, comments=True) for line in re.findall(r"^docker .*$", text, re.MULTILINE)]
