@@ -44,7 +44,7 @@ STATUSES = {
     "no notebook": "the learner handed in no notebook with it",
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
-    "removed": "`roster remove` took it out; `collect FILE --learner NAME` has it count",
+    "removed": "`roster remove` took it out; `collect` of the file itself with --learner NAME has it count",
     "settled": "you have seen it, and `settle` has noted that",
     "test student": "the LMS's own student for tests has handed it in, and no learner",
     "junk": "made by a system, not by a learner",
