@@ -86,6 +86,9 @@ def report(request: Namespace) -> int:
     astray = astray_lines(without_place(request.course, others), request.course)
     lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)
+    if request.zero and not exports:
+        which = " or ".join(f"--{option} FILE" for option in options_of_exports())
+        lines.append(f"! --zero: its 0 stands in grade files alone, and none was asked for: add {which}")
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     alike = {one.id for one in chain.from_iterable(zeros_apart(results.people))}
@@ -155,7 +158,7 @@ def _tell_file(
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     alike, enrolled = known
-    lines += _about_rows({*unknown, *file.unclear}, alike, bool(file.unclear) or not enrolled.issuperset(unknown))
+    lines += _about_rows({*unknown, *file.unclear}, alike, not enrolled.issuperset([*unknown, *file.unclear]))
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)
 
