@@ -32,7 +32,10 @@ def say(console: Console, *lines: str) -> None:
 
 
 def agreed(question: str, command: str, then: str = "run the same command with --yes") -> bool:
-    """Ask whoever has called this command. Raises UsageError, with ``then``, if nobody is at a terminal."""
+    """Ask the person who has called this command; returns whether they say yes. Raises UsageError if nobody is at a terminal.
+
+    ``then``: what to do then.
+    """
     if not sys.stdin.isatty():
         raise UsageError("nobody is here to say yes", command, then)
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
