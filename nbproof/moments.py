@@ -73,9 +73,11 @@ def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
 
     read = _readings(plain, zone_of)
     late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
-    if missing := _missing(plain, zone_of):
-        told = f"it does not say the {' and the '.join(missing)}"
-        raise ValueError("it holds no date" if missing[2:] else told)
+    missing = _missing(plain, zone_of)
+    if len(missing) > 2:
+        raise ValueError("it holds no date")
+    if missing:
+        raise ValueError(f"it does not say the {' and the '.join(missing)}")
     if len(read) > 1:
         several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
         raise ValueError("it can be read as several: " + ", ".join(several))
