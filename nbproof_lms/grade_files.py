@@ -155,23 +155,7 @@ def _columns(
     """
     asked = (f"--{system.option}", str(sheet.path))
     if table.only is not None:
-        if not lesson and len(lessons) > 1:
-            theirs = [name for name in lessons if name in known] or lessons
-            raise UsageError(
-                "a grading worksheet is for one assignment, and does not say for which lesson",
-                str(sheet.path),
-                f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(theirs)}",
-            )
-        own = lesson or lessons[0]
-        column = sheet.head[table.only]
-        if known and own not in known and bare(chosen.get(own, "")) != bare(column):
-            one = course_command(shlex.join(["report", own, *asked, "--column", f"{own}={column}"]))
-            raise UsageError(
-                f"the numbers in this grading worksheet came with {' and '.join(known)}, and none of them with {own}",
-                str(sheet.path),
-                f"{course_command(shlex.join(['report', known[0], *asked]))}; or the worksheet of {own} ({system.export}); "
-                f"or, if one assignment of the LMS is for both: {one}",
-            )
+        own = _lesson_of_worksheet(sheet, sheet.head[table.only], system, lesson, lessons, chosen, known)
         return {own: table.only}, []
     means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
     places = _sole(means)
@@ -189,6 +173,36 @@ def _columns(
         command = ["report", *lesson.split(), *asked, *chain.from_iterable(options)]
         left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command, said))
     return places, left_out
+
+
+def _lesson_of_worksheet(
+    sheet: Sheet,
+    column: str,
+    system: System,
+    lesson: str,
+    lessons: Sequence[str],
+    chosen: Mapping[str, str],
+    known: Sequence[str],
+) -> str:
+    """The lesson that the one ``column`` for grades of a worksheet is for; see :func:`_columns`. Raises UsageError."""
+    asked = (f"--{system.option}", str(sheet.path))
+    if not lesson and len(lessons) > 1:
+        theirs = [name for name in lessons if name in known] or lessons
+        raise UsageError(
+            "a grading worksheet is for one assignment, and does not say for which lesson",
+            str(sheet.path),
+            f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(theirs)}",
+        )
+    own = lesson or lessons[0]
+    if known and own not in known and bare(chosen.get(own, "")) != bare(column):
+        one = course_command(shlex.join(["report", own, *asked, "--column", f"{own}={column}"]))
+        raise UsageError(
+            f"the numbers in this grading worksheet came with {' and '.join(known)}, and none of them with {own}",
+            str(sheet.path),
+            f"{course_command(shlex.join(['report', known[0], *asked]))}; or the worksheet of {own} ({system.export}); "
+            f"or, if one assignment of the LMS is for both: {one}",
+        )
+    return own
 
 
 def _no_column(

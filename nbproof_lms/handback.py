@@ -320,13 +320,19 @@ def _packed(done: _HandedBack, people: Sequence[Person]) -> Iterator[str]:
 
 
 def _lost(done: _HandedBack) -> Iterator[str]:
-    """Lines on the pages that another LMS takes, and on those that cannot go back anywhere."""
+    """Lines on the pages that another LMS takes, or that went by mail, and on those that cannot go back anywhere."""
     for option, keys in done.elsewhere.items():
         pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"
         yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
     if done.mailed:
         pages = f"{counted(len(done.mailed), 'page')} of {_people(learner for learner, _ in done.mailed)}"
         yield f"note: not in a zip, but in a table of --for folder, and unchanged since: {pages}"
+    if done.nowhere:
+        yield from _lost_everywhere(done)
+
+
+def _lost_everywhere(done: _HandedBack) -> Iterator[str]:
+    """Lines on the pages that cannot go back anywhere, and what to do about them."""
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
         name = find_system(done.target).name
         mine = _people(key.learner for key in done.nowhere if key.lesson == lesson)
@@ -339,20 +345,21 @@ def _lost(done: _HandedBack) -> Iterator[str]:
         step = course_command(shlex.join(["roster", "add", key.learner, "--also", also]))
         yield f"  next: only if {one.start!r} there is {key.learner}'s own, and nobody else's: {step}"
         yield "        then this command again"
+    unknown = done.nowhere - done.doubts.keys()
     mail = course_command("feedback LEARNER --for folder")
-    is_by_hand = bool(done.nowhere) and done.came.isdisjoint(key.lesson for key in done.nowhere)
+    is_by_hand = done.came.isdisjoint(key.lesson for key in done.nowhere)
     if is_by_hand:
         yield f"  next: {mail}: by mail"
         yield "  or hand back with --for of the LMS that they use; or, if they handed it in there as well:"
         yield "        download the submissions there, then (what is unchanged stays as it is):"
-    elif done.nowhere - done.doubts.keys():
+    elif unknown:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
-    if done.nowhere - done.doubts.keys():
+    if unknown:
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
         if table := find_system(done.target).export:
             yield f"        where CSV is the table that has these numbers ({table})"
         yield "        then this command again"
-    if done.nowhere and not is_by_hand:
+    if not is_by_hand:
         yield "  or hand back with --for of the LMS that they use, or by mail:"
         yield f"        {mail}"
 
