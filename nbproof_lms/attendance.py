@@ -291,15 +291,10 @@ def background_of(course: Course, root: Path) -> ClassBackground:
 
 def late_by_lms(root: Path) -> frozenset[Key]:
     """The keys of all that an LMS calls late without saying when it came, and that lies in ``submitted/`` now."""
-    said = (record for record in records_in(root) if _says_when(record))
+    said = (record for record in records_in(root) if record.says_when and all(record.key))
     is_late = {(record.key, record.sha256): record.late and record.time is None for record in said}
     late = {key for (key, digest), is_so in is_late.items() if is_so and digest == digest_in(root, *key)}
     return frozenset(key for key in late if not (places(root).folder("submitted", *key) / TIME).exists())
-
-
-def _says_when(record: FileRecord) -> bool:
-    """Whether it may say that a file was late: not if it came by mail or in a folder, unless a person chose it."""
-    return all(record.key) and bool(record.system or record.by_hand)
 
 
 def nothing_gradable_in(root: Path, handed_in: Collection[Key]) -> tuple[NothingGradable, ...]:

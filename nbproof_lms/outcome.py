@@ -109,6 +109,12 @@ class FileRecord:
         return f"collected/{self.folder}/{self.kept}"
 
     @property
+    def says_when(self) -> bool:
+        """Whether it may say that a file was late: not if it came by mail or in a folder, unless a person chose it, or a run had
+        put it aside as late."""
+        return bool(self.system or self.by_hand or self.late)
+
+    @property
     def needs_person(self) -> bool:
         """Whether a person has to decide about it, or should know of it."""
         return self.look or self.status not in NEEDS_NOBODY

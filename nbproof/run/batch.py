@@ -343,8 +343,11 @@ class _ClassRun:
                 continue
             assert kept is not None
             is_behind = kept.shown != lesson.registered
-            if is_behind or have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path):
-                # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
+            is_behind_lms = kept.late != (key in self.writer.late)
+            lacks_some = have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path)
+            if is_behind or is_behind_lms or lacks_some:
+                # Points or texts are others, an LMS calls it late since, or the run that marked it was cut off before the
+                # gradebook had it all.
                 if is_behind:
                     self._recounted[key.lesson] += 1
                 verdict = as_it_counts_now(lesson.blueprint, kept)
@@ -426,7 +429,7 @@ class _ClassRun:
         Raises what disk or gradebook say if that is not about this submission alone.
         """
         key, lesson = Key(verdict.learner, verdict.lesson), self.lessons[verdict.lesson]
-        verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
+        verdict = replace(verdict, source=lesson.source, shown=lesson.registered, late=key in self.writer.late)
         try:
             if replaces is not None:
                 stood = self._stood.get(key)

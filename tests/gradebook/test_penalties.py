@@ -26,6 +26,7 @@ from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_lms
+from nbproof_lms.outcome import uploads_in
 from tests import COURSE, ROOT, main
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
@@ -283,6 +284,36 @@ def test_what_the_lms_calls_late_costs_what_being_late_costs(
     _canvas(said_late.root, tmp_path_factory.mktemp("up"), again)
     told_now = {"early": (False, 0, 0), "late": (False, 0, 0)}
     assert told(_by_word(said_late)) == told_now, "the copy that counts now was on time"
+
+
+@pytest.mark.parametrize("due", [DUE, None])
+def test_what_the_lms_calls_late_stays_late_on_every_way_back(
+    due: str | None, said_late: Rehearsal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command that a run prints, and as a copy that a newer one has put aside."""
+    root, key = said_late.root, Key("late", LESSON)
+    mail = tmp_path / "x.ipynb"
+    mail.write_bytes(said_late.hand_in("mail", {"first": RIGHT["first"]}).read_bytes())
+    shutil.rmtree(root / "submitted/mail")
+    _due(said_late, due)
+    _by_word(said_late)
+    collect(COURSE, root, [mail], learner="late")
+    assert not late_by_lms(root)
+    (told,) = _by_word(said_late).remarks
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert "(l) late: " in capsys.readouterr().out
+    assert not [*root.glob("submitted/late/*/timestamp.txt"), *root.glob("collected/**/timestamp.txt")], "none was told"
+    _due(said_late, "2026-03-20 10:00:00 UTC")
+    assert _by_word(said_late).marks[key].late.said
+    for number in range(2):
+        collect(COURSE, root, [mail], learner="late")
+        assert not late_by_lms(root)
+        # First what Canvas has handed over, then what that command has put there.
+        aside = sorted(root.glob("collected/0002-*/replaced/late/*"))[number]
+        collect(COURSE, root, [aside], learner="late")
+        assert late_by_lms(root) == {key}, aside
+    record = [*uploads_in(root)][-1].records[0]
+    assert (record.status, record.late, record.time) == ("taken", True, None)
 
 
 def _described(path: Path) -> tuple[list[object], list[object]]:
