@@ -254,10 +254,10 @@ def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFi
     try:
         time = time_in(aside / TIME, places(root).zone)
     except ValueError as error:
-        return replace(item, record=replace(item.record, said=in_one_line(error)))
+        return replace(item, record=replace(item.record, said=in_one_line(error), aside=True))
     # Into graded/ no learner's file comes that has such a name.
     late = "graded" in inside[:1] and (aside / LATE).exists()
-    return replace(item, record=replace(item.record, time=time, late=late))
+    return replace(item, record=replace(item.record, time=time, late=late, aside=True))
 
 
 def _with_word(item: IncomingFile, said: Mapping[str, str]) -> IncomingFile:
