@@ -32,6 +32,7 @@ __all__ = [
     "SYSTEMS",
     "Door",
     "answerable",
+    "as_pip",
     "blamed",
     "for_learners",
     "modules",
@@ -123,11 +124,12 @@ def package_of(entry: EntryPoint) -> str:
 
 def for_learners(package: str) -> bool:
     """Whether learners need a distribution: not if all that it is known for is behind doors that only a grader opens."""
-    behind = {door for door, entry in _all_entries() if _as_pip(package_of(entry)) == _as_pip(package)}
+    behind = {door for door, entry in _all_entries() if as_pip(package_of(entry)) == as_pip(package)}
     return not behind or bool(behind & {LEAVES, LANGUAGES})
 
 
-def _as_pip(name: str) -> str:
+def as_pip(name: str) -> str:
+    """The name of a package as pip compares it."""
     return name.lower().replace("_", "-").replace(".", "-")
 
 

@@ -32,7 +32,7 @@ def say(console: Console, *lines: str) -> None:
 
 
 def agreed(question: str, command: str) -> bool:
-    """Ask whoever has called this command. Raises UsageError if nobody is at a terminal."""
+    """Ask the person who has called this command; returns whether they say yes. Raises UsageError if nobody is at a terminal."""
     if not sys.stdin.isatty():
         raise UsageError("nobody is here to say yes", command, "run the same command with --yes")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}

@@ -28,6 +28,7 @@ from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES
 from nbproof.recover.notebook_bytes import in_version_4
+from nbproof.text import some_of
 
 __all__ = ["adopt"]
 
@@ -54,6 +55,8 @@ class _Adopted:
     exercises: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What is otherwise than in the notebook, a sentence each."""
+    other_ids: list[str] = field(default_factory=list)
+    """Ids of cells in the notebook, with those in the lesson."""
 
 
 def adopt(notebook: Path, name: str = "") -> _Adopted:
@@ -65,11 +68,16 @@ def adopt(notebook: Path, name: str = "") -> _Adopted:
     given, root = _read(notebook), _root_of(notebook.resolve())
     made = _Adopted(root, name or _slug_of(notebook.resolve(), root))
     form = _Cells(given.cells, made)
-    cells = list(itertools.chain.from_iterable(itertools.starmap(form.made_of, enumerate(given.cells))))
+    cells = list(itertools.chain.from_iterable(itertools.starmap(form.renamed, enumerate(given.cells))))
     stand_where_lessons_go(root)
     if not made.exercises:
         raise UsageError(
             "no answer with a test cell below it", str(notebook), "name the notebook of source/, not of release/"
+        )
+    if made.other_ids:
+        ids = some_of(made.other_ids, 8)
+        made.remarks.append(
+            f"cells have other ids in the lesson, so hand out its own notebook, no longer this one: {ids}"
         )
     folder = root / "lessons" / made.slug
     if folder.exists():
@@ -150,6 +158,14 @@ class _Cells:
         self.given, self.made = given, made
         self.title, self.waiting, self.exercise, self.tests = "", "", "", 0
         self.taken: set[str] = {folder.name for folder in (made.root / "lessons").glob("*/*/")}
+
+    def renamed(self, number: int, cell: Any) -> list[Any]:
+        """What becomes of one of them, with a remark if its id becomes another one."""
+        made = list(self.made_of(number, cell))
+        ids = [name_of(one) for one in made if name_of(one)]
+        if ids and name_of(cell) not in ids:
+            self.made.other_ids.append(f"{name_of(cell)}: {ids[-1]}")
+        return made
 
     def made_of(self, number: int, cell: Any) -> Iterator[Any]:
         """What becomes of one of them."""

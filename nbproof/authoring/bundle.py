@@ -31,7 +31,7 @@ from nbproof.course_file import Course
 from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
-from nbproof.doors import for_learners
+from nbproof.doors import as_pip, for_learners, package_of
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
@@ -40,9 +40,12 @@ from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
+from nbproof.run.digests import entries_of
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
+from nbproof.values.leaf import refuse_unknown_leaves
+from nbproof.values.words import words_of
 
 __all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
@@ -101,6 +104,7 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
             )
     _refuse_without_checks(course, root, chosen)
     files = contents_of(course, root, chosen, _due_dates(root))
+    _refuse_unnamed_packages(course, root, files["requirements.txt"].decode())
     searched = refuse_leaks(course, root, files, "the bundle")
     files |= _class_wheel(course, root, files)
     data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
@@ -133,6 +137,19 @@ def _refuse_without_checks(course: Course, root: Path, lessons: Iterable[str]) -
                 f"the checks of {lesson} are missing, and learners could not check an answer: {', '.join(missing)}",
                 str(root / "lessons" / lesson),
                 f"put that folder back; or move source/{lesson} and release/{lesson} away, if it is no lesson any more",
+            )
+
+
+def _refuse_unnamed_packages(course: Course, root: Path, requirements: str) -> None:
+    """Raise UsageError if learners would not get a package that the course's checks need. ``requirements``: what they install."""
+    words_of(course)
+    refuse_unknown_leaves(course)
+    for package in map(package_of, entries_of(course)):
+        if as_pip(package) not in as_pip(requirements):
+            raise UsageError(
+                f"learners could not run a check: it needs {package}, and requirements.txt does not name that",
+                str((root / "requirements.txt").resolve()),
+                f"write it there, as pip takes it, in a line of its own; then: {course_command('bundle')}",
             )
 
 

@@ -34,6 +34,7 @@ from nbproof.sandbox.fork_server import ROLES
 
 __all__ = [
     "LessonState",
+    "entries_of",
     "environment",
     "graded_by",
     "grader_digest",
@@ -88,12 +89,17 @@ def graded_by(course: Course) -> dict[str, Path]:
     return found
 
 
-def _from_next_door(course: Course) -> dict[str, Path]:
-    """The modules of packages next door that a verdict depends on: those of the course's leaf types and of its language."""
+def entries_of(course: Course) -> list[metadata.EntryPoint]:
+    """What packages next door bring for the checks of a course: its leaf types and its language."""
     entries = [*LANGUAGES.installed().get(course.language, ())]
     for name in course.leaves:
         entries += LEAVES.installed().get(name, ())
-    specs = {entry.module: importlib.util.find_spec(entry.module) for entry in entries}
+    return entries
+
+
+def _from_next_door(course: Course) -> dict[str, Path]:
+    """The modules of packages next door that a verdict depends on."""
+    specs = {entry.module: importlib.util.find_spec(entry.module) for entry in entries_of(course)}
     return {name: Path(spec.origin) for name, spec in specs.items() if spec is not None and spec.origin}
 
 

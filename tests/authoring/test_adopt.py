@@ -84,6 +84,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
         "picture: lessons have no",
         "pasted",
         "mark scheme",
+        "correct: test_squares",
     )
     for said in parts:
         assert said in told

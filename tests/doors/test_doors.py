@@ -155,6 +155,17 @@ def test_learners_read_their_language(course: Course) -> None:
 
 @pytest.mark.slow
 @needs_isolation
+def test_a_zip_is_made_when_its_requirements_name_what_the_checks_need(course: Course) -> None:
+    for requirements, code in (("jupyterlab", 2), ("jupyterlab\nnbproof_german\nnbproof-polars", 0)):
+        (course.root / "requirements.txt").write_text(f"{requirements}\n")
+        told = course.command("bundle")
+        assert told.returncode == code, told.stderr
+        assert ("it needs nbproof-german, and requirements.txt does not name that" in told.stderr) is (code == 2)
+        assert ("write it there, as pip takes it, in a line of its own" in told.stderr) is (code == 2)
+
+
+@pytest.mark.slow
+@needs_isolation
 def test_a_ci_server_reads_the_report(course: Course) -> None:
     import junitparser
 
