@@ -14,8 +14,12 @@ __all__ = ["moment_in"]
 _UNREAD = {
     "Unknown string format": "dates are not read in this form",
     "String does not contain a date": "it holds no date",
+    "day is out of range for month": "the month has no such day",
+    "hour must be in 0..23": "hours are 00 to 23, and the end of a day is 23:59",
 }
 """What dateutil says -> what it means."""
+_BLANKS = (datetime(2000, 1, 1), datetime(2004, 2, 2))
+"""Two days of leap years with nothing in common: a text that leaves out a part of its date means another day beside each."""
 _ZONE = re.compile(r"\s+([A-Za-z]+(?:/[\w+-]+)+)$")
 
 
@@ -69,9 +73,14 @@ def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
 
     read = _readings(plain, zone_of)
     late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
+    missing = _missing(plain, zone_of)
+    if len(missing) > 2:
+        raise ValueError("it holds no date")
+    if missing:
+        raise ValueError(f"it does not say the {' and the '.join(missing)}")
     if len(read) > 1:
         several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
-        raise ValueError("it has no whole date, or can be read as several: " + ", ".join(several))
+        raise ValueError("it can be read as several: " + ", ".join(several))
     (one,) = read
     if short and one.tzname() != short:
         raise ValueError(f"no time is called {short} then in the time zone {home}")
@@ -84,12 +93,17 @@ def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
     return one
 
 
+def _missing(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> list[str]:
+    """The parts of a date that a text does not have."""
+    one, other = (parser.parse(text, default=blank, tzinfos=zone_of, yearfirst=True) for blank in _BLANKS)
+    return [part for part in ("day", "month", "year") if getattr(one, part) != getattr(other, part)]
+
+
 def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:
     """The times that a text means, in each order of day, month and year. It is one time if the text leaves no choice."""
     iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
     orders = [(False, True)] if iso else list(product((False, True), repeat=2))
-    blanks = (datetime(2000, 1, 1), datetime(2001, 2, 2))
     return {
         parser.parse(text, default=blank, tzinfos=zone_of, dayfirst=day, yearfirst=year)
-        for (day, year), blank in product(orders, blanks)
+        for (day, year), blank in product(orders, _BLANKS)
     }

@@ -31,10 +31,13 @@ def say(console: Console, *lines: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def agreed(question: str, command: str) -> bool:
-    """Ask the person who has called this command; returns whether they say yes. Raises UsageError if nobody is at a terminal."""
+def agreed(question: str, command: str, then: str = "run the same command with --yes") -> bool:
+    """Ask the person who has called this command; returns whether they say yes. Raises UsageError if nobody is at a terminal.
+
+    ``then``: what to do then.
+    """
     if not sys.stdin.isatty():
-        raise UsageError("nobody is here to say yes", command, "run the same command with --yes")
+        raise UsageError("nobody is here to say yes", command, then)
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 

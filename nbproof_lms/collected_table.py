@@ -162,6 +162,9 @@ def _name_owners(records: Sequence[FileRecord], root: Path, again: str) -> Itera
         # The numbers of other systems stand in no table that they give.
         numbering = {systems()[record.system] for record in records if record.account}
         exports = sorted(system.export for system in numbering if system.roster_number)
-        numbers = "".join(f", by the numbers of that download ({export})" for export in exports)
+        numbers = "".join(
+            f", where CSV is the table with the numbers of that download ({export})" for export in exports
+        )
         one = course_command(f"collect {shlex.quote(str(root / unsaid[0].path_in_course))} --learner NAME", root)
-        yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one: {one}"
+        first = "" if len(unsaid) == 1 else f", as for the first of these {len(unsaid)}"
+        yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one{first}: {one}"

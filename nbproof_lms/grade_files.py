@@ -26,6 +26,7 @@ from nbproof.places import places
 from nbproof.text import some_of
 from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
 from nbproof_lms.names import bare, bare_words
+from nbproof_lms.outcome import meant_in
 from nbproof_lms.row_owners import RowOwners, row_owners
 from nbproof_lms.system import GradeTable, System, find_system, offered
 
@@ -69,11 +70,13 @@ def grade_file(
     titles: Mapping[str, str],
     lesson: str = "",
     chosen: Mapping[str, str] = MappingProxyType({}),
+    came: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> GradeFile:
     """Fill an export of an LMS's gradebook. Raises UsageError if it is none, or nothing can be written.
 
     ``grades``: the marks, manual ones and late penalties included. ``titles``: lesson -> title. ``lesson``: the lesson of a table
-    of one assignment. ``chosen``: lesson -> the column that a person has named for it.
+    of one assignment. ``chosen``: lesson -> the column that a person has named for it. ``came``: assignment -> the numbers of
+    learners that came with it.
     """
     sheet = read_sheet(export, "the grades", f"--{system.option}")
     table = system.grade_table(sheet)
@@ -84,7 +87,8 @@ def grade_file(
             f"{system.export}; then --{system.option} FILE",
         )
     lessons = sorted({name for _, name in grades})
-    places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen)
+    known = sorted(name for name, numbers in came.items() if not table.assigned.isdisjoint(numbers))
+    places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen, known)
     left_out += _without_maximum(sheet, table, places)
     if not places:
         raise left_out[0]
@@ -142,21 +146,17 @@ def _columns(
     titles: Mapping[str, str],
     lesson: str,
     chosen: Mapping[str, str],
+    known: Sequence[str],
 ) -> tuple[dict[str, int], list[CourseError]]:
     """The column for each lesson's grades, and an error for each lesson without one.
 
     A lesson's column has its name or title, letter case and signs aside, or a person has said it. Raises UsageError if a table
-    about one assignment may be any lesson's.
+    about one assignment may be any lesson's, or is another's. ``known``: the assignments that its numbers came with.
     """
     asked = (f"--{system.option}", str(sheet.path))
     if table.only is not None:
-        if not lesson and len(lessons) > 1:
-            raise UsageError(
-                "a grading worksheet is for one assignment, and does not say for which lesson",
-                str(sheet.path),
-                f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(lessons)}",
-            )
-        return {lesson or lessons[0]: table.only}, []
+        own = _lesson_of_worksheet(sheet, sheet.head[table.only], system, lesson, lessons, chosen, known)
+        return {own: table.only}, []
     means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
     places = _sole(means)
     left_out: list[CourseError] = []
@@ -173,6 +173,36 @@ def _columns(
         command = ["report", *lesson.split(), *asked, *chain.from_iterable(options)]
         left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command, said))
     return places, left_out
+
+
+def _lesson_of_worksheet(
+    sheet: Sheet,
+    column: str,
+    system: System,
+    lesson: str,
+    lessons: Sequence[str],
+    chosen: Mapping[str, str],
+    known: Sequence[str],
+) -> str:
+    """The lesson that the one ``column`` for grades of a worksheet is for; see :func:`_columns`. Raises UsageError."""
+    asked = (f"--{system.option}", str(sheet.path))
+    if not lesson and len(lessons) > 1:
+        theirs = [name for name in lessons if name in known] or lessons
+        raise UsageError(
+            "a grading worksheet is for one assignment, and does not say for which lesson",
+            str(sheet.path),
+            f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(theirs)}",
+        )
+    own = lesson or lessons[0]
+    if known and own not in known and bare(chosen.get(own, "")) != bare(column):
+        one = course_command(shlex.join(["report", own, *asked, "--column", f"{own}={column}"]))
+        raise UsageError(
+            f"the numbers in this grading worksheet came with {' and '.join(known)}, and none of them with {own}",
+            str(sheet.path),
+            f"{course_command(shlex.join(['report', known[0], *asked]))}; or the worksheet of {own} ({system.export}); "
+            f"or, if one assignment of the LMS is for both: {one}",
+        )
+    return own
 
 
 def _no_column(
@@ -474,11 +504,20 @@ def grade_files(
     lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         try:
-            made[option] = grade_file(find_system(option), export, grades, people, titles, lesson, chosen)
+            system = find_system(option)
+            came = _numbers_of(root, system)
+            made[option] = grade_file(system, export, grades, people, titles, lesson, chosen, came)
             refused += made[option].left_out
         except CourseError as error:
             refused.append(error)
     return made, refused
+
+
+def _numbers_of(root: Path, system: System) -> Mapping[str, Collection[str]]:
+    """Assignment -> the LMS's numbers of learners that came with it, as the roster writes them."""
+    came = ((record.account.partition(":"), key.assignment) for record, key in meant_in(root))
+    ours = ((number, lesson) for (name, _, number), lesson in came if lesson and name == system.name)
+    return grouped((lesson, system.on_roster(number)) for number, lesson in ours)
 
 
 def _by_person(

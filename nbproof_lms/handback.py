@@ -147,6 +147,11 @@ def _doubts(root: Path, system: System, keys: Collection[Key]) -> dict[Key, _Add
     return {key: found[key] for key in theirs if system.on_roster(found[key].account)}
 
 
+def _handed_over(root: Path, system: System) -> Set[str]:
+    """The lessons of which something came in a download of this LMS."""
+    return {key.lesson for record, key in meant_in(root) if record.account.startswith(f"{system.name}:")}
+
+
 def _entry(record: FileRecord, system: System) -> LmsEntry | None:
     """The LMS's name for a file, read. `collect` has settled who has that number; the outermost name with the number counts."""
     read = (system.read(part) for part in record.name.split("/") if part)
@@ -163,7 +168,9 @@ class _HandedBack:
 
     ``parcels``: each file to upload, or to mail from, and the pages in it. ``unchanged``: how many pages were handed back
     before, and say the same now. ``nowhere``: pages that cannot go back, because nothing says where the LMS takes them.
-    ``elsewhere``: another LMS, and the pages that it takes. ``doubts``: an address that may be another learner's.
+    ``elsewhere``: another LMS, and the pages that it takes. ``doubts``: an address that may be another learner's. ``mailed``:
+    pages that this LMS does not take, and that stand in a table of ``--for folder``. ``came``: the lessons that this LMS handed
+    over.
     """
 
     target: str
@@ -171,6 +178,8 @@ class _HandedBack:
     nowhere: Set[Key]
     elsewhere: Mapping[str, Collection[Key]]
     doubts: Mapping[Key, _Address]
+    mailed: Collection[Key] = frozenset()
+    came: Set[str] = frozenset()
     parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
 
@@ -179,14 +188,17 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     folder = root / "handback"
     written = _written(root, keys)
     starts = dict.fromkeys(written, "") if target == "folder" else _addresses(root, find_system(target))
-    before = _read_record(root).get(target, {})
+    record = _read_record(root)
+    before, posted = record.get(target, {}), record.get("folder", {})
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     left = written.keys() - asked.keys()
     elsewhere = _elsewhere(root, target, left)
-    nowhere = left.difference(*elsewhere.values())
+    mailed = {key for key in left if posted.get("/".join(key)) == _digest(written[key])}.difference(*elsewhere.values())
+    nowhere = left.difference(mailed, *elsewhere.values())
     doubts = _doubts(root, find_system(target), nowhere) if nowhere else {}
-    done = _HandedBack(target, len(asked) - len(pages), nowhere, elsewhere, doubts)
+    came = _handed_over(root, find_system(target)) if nowhere else frozenset[str]()
+    done = _HandedBack(target, len(asked) - len(pages), nowhere, elsewhere, doubts, mailed, came)
     then = "move away what lies there, free some space, or let your user write there; then run the same command again"
     with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
@@ -308,28 +320,48 @@ def _packed(done: _HandedBack, people: Sequence[Person]) -> Iterator[str]:
 
 
 def _lost(done: _HandedBack) -> Iterator[str]:
-    """Lines on the pages that another LMS takes, and on those that cannot go back anywhere."""
+    """Lines on the pages that another LMS takes, or that went by mail, and on those that cannot go back anywhere."""
     for option, keys in done.elsewhere.items():
         pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"
         yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
+    if done.mailed:
+        pages = f"{counted(len(done.mailed), 'page')} of {_people(learner for learner, _ in done.mailed)}"
+        yield f"note: not in a zip, but in a table of --for folder, and unchanged since: {pages}"
+    if done.nowhere:
+        yield from _lost_everywhere(done)
+
+
+def _lost_everywhere(done: _HandedBack) -> Iterator[str]:
+    """Lines on the pages that cannot go back anywhere, and what to do about them."""
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
         name = find_system(done.target).name
         mine = _people(key.learner for key in done.nowhere if key.lesson == lesson)
-        yield f"! not in a zip: {lesson} of {mine}: nothing says for certain which numbers {name} has for them"
+        why = f"nothing says for certain which numbers {name} has for them"
+        if lesson not in done.came:
+            why = f"nothing of it came from {name}, so the number that {name} gives to a hand-in is missing"
+        yield f"! not in a zip: {lesson} of {mine}: {why}"
     for key, one in done.doubts.items():
         also = find_system(done.target).on_roster(one.account)
         step = course_command(shlex.join(["roster", "add", key.learner, "--also", also]))
         yield f"  next: only if {one.start!r} there is {key.learner}'s own, and nobody else's: {step}"
         yield "        then this command again"
-    if done.nowhere - done.doubts.keys():
+    unknown = done.nowhere - done.doubts.keys()
+    mail = course_command("feedback LEARNER --for folder")
+    is_by_hand = done.came.isdisjoint(key.lesson for key in done.nowhere)
+    if is_by_hand:
+        yield f"  next: {mail}: by mail"
+        yield "  or hand back with --for of the LMS that they use; or, if they handed it in there as well:"
+        yield "        download the submissions there, then (what is unchanged stays as it is):"
+    elif unknown:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
+    if unknown:
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
         if table := find_system(done.target).export:
             yield f"        where CSV is the table that has these numbers ({table})"
         yield "        then this command again"
-    if done.nowhere:
+    if not is_by_hand:
         yield "  or hand back with --for of the LMS that they use, or by mail:"
-        yield f"        {course_command('feedback LEARNER --for folder')}"
+        yield f"        {mail}"
 
 
 def _people(learners: Iterable[str]) -> str:

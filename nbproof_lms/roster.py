@@ -299,14 +299,17 @@ class _TableOfNames:
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     """Sentences: which column is taken for the id, if none is called so, which for mere names, and which are not used at all."""
-    if columns and columns[0] != "learner":
-        yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
     if not columns:
         yield (
             "no column holds ids, so each learner's id is their name. If one does, call it 'learner' there and import it again; "
             "`roster remove` takes off who was added by name"
         )
     names = _columns_with_names(rows, heads)
+    if columns and columns[0] != "learner":
+        called = dict(zip(heads, map(repr, rows[0]), strict=False))
+        yield f"the learner's id is what stands in the column {called[columns[0]]}"
+        if others := [called[head] for head in names if head != columns[0] and not names[head].startswith("name ")]:
+            yield f"read as other ids: {some_of(others, 8)}; who is on the roster by one of these keeps the id there"
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
     used = {*_SAID, *columns, *names}

@@ -10,7 +10,7 @@ import shutil
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
@@ -137,6 +137,10 @@ def _add(root: Path, member: Member) -> int:
     with only_run(root):
         done = enrol(root, [member])
         name_in_gradebook(root)
+    if learner in done.added and " " in learner and not member.name:
+        add = course_command(shlex.join(["roster", "add", "ID", "--name", learner]))
+        then = f"{_remove_command([learner])}; then: {add}"
+        print(f"note: {learner!r} is the learner's id now, because it was typed there. If it is the name: {then}")
     learner = done.ids[learner]
     for line in (f"{learner} is on the roster: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
         print(line)
@@ -188,13 +192,19 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         struck = [people.get(learner, Person(learner)) for learner in learners]
         told = ", ".join(one.contact for one in struck)
         print(f"{told}: {goes}")
-        if not yes and not agreed("remove them?", "roster remove"):
+        if not yes and not agreed("remove them?", "roster remove", _remove_command(learners, lesson)):
             print("nothing was removed")
             return 1
         others = set().union(*(one.also for one in struck))
         _take_out(root, learners, lesson, {*learners, *others.difference(people)})
     print(f"removed: {told}")
     return 0
+
+
+def _remove_command(learners: Sequence[str], lesson: str = "") -> str:
+    """The command that removes them without a question."""
+    which = ("--lesson", lesson) if lesson else ()
+    return course_command(shlex.join(["roster", "remove", *learners, *which, "--yes"]))
 
 
 def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
@@ -288,7 +298,7 @@ def _change_due_dates(arguments: Namespace) -> int:
         graded = course_command(shlex.join(["grade", lesson]), root)
         print(f"next: {graded}: penalties follow, and what is graded does not run again")
         print(f"      {course_command('feedback', root)}: pages say it")
-    elif arguments.what == "due":
+    elif arguments.what == "due" and when is not None:
         # A zip of several lessons may have been handed out: it stays.
         then = nbgrader_command(shlex.join(["generate_assignment", lesson, "--force"]))
         if (root / "lessons").is_dir():
@@ -362,9 +372,17 @@ def _set_due(course: Course, root: Path, lesson: str, when: datetime | None) -> 
         writer.set_due(lesson, when)
         after = due_dates_in(writer).extensions
     told = f"is due {in_utc(when)}" if when else "has no due date now"
-    print(f"{lesson} {told}")
+    print(f"{lesson} {told}{_far(when)}")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
+
+
+def _far(when: datetime | None) -> str:
+    """Words on a time that is past, or more than a year away; else none."""
+    days = (when - datetime.now(UTC)).days if when else 0
+    if days < 0:
+        return f" (past: {counted(-days, 'day')} ago)"
+    return f" (in {days} days)" if days > 366 else ""
 
 
 def _extend(course: Course, root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
@@ -390,7 +408,11 @@ def _extend(course: Course, root: Path, lesson: str, learners: Sequence[str], un
             if until is not None or (learner, lesson) in dates.extensions:
                 writer.extend(lesson, learner, until)
     for learner in learners:
-        told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
+        told = (
+            f"{in_utc(until)}; for the class {in_utc(due)}{_far(until)}"
+            if until
+            else f"{in_utc(due)}, as for the class"
+        )
         print(f"{printable(learner)}: {lesson} is due {told}")
 
 

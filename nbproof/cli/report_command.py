@@ -86,6 +86,7 @@ def report(request: Namespace) -> int:
     astray = astray_lines(without_place(request.course, others), request.course)
     lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)
+    lines += _zero_for_nothing(request.zero, exports)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     alike = {one.id for one in chain.from_iterable(zeros_apart(results.people))}
@@ -105,6 +106,13 @@ def _of_before(folder: Path, made: Collection[str]) -> Iterator[str]:
     for path in (folder / f"{name}.csv" for name in options_of_exports() if name not in made):
         if path.exists():
             yield f"! not of now: {path.resolve()} is of an earlier report: do not import it"
+
+
+def _zero_for_nothing(zero: Collection[str], exports: Collection[str]) -> Iterator[str]:
+    """A line if a 0 was asked for, and no grade file that could have it."""
+    if zero and not exports:
+        which = " or ".join(f"--{option} FILE" for option in options_of_exports())
+        yield f"! --zero: its 0 stands in grade files alone, and none was asked for: add {which}"
 
 
 def _print_report(
@@ -155,7 +163,7 @@ def _tell_file(
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     alike, enrolled = known
-    lines += _about_rows({*unknown, *file.unclear}, alike, bool(file.unclear) or not enrolled.issuperset(unknown))
+    lines += _about_rows({*unknown, *file.unclear}, alike, not enrolled.issuperset([*unknown, *file.unclear]))
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)
 

@@ -299,6 +299,9 @@ def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint, came: str) 
         # Another notebook of the assignment may have come since, and brought its time. Where no file tells one, the gradebook's
         # is made up.
         replace_file(kept / TIME, f"{came} UTC")
+    elif not came and (kept / TIME).is_file():
+        # It was empty for nbgrader, because it could not be read: so it stays, and a run names it again.
+        replace_file(kept / TIME, "unknown")
     # The lesson may have fewer cells by now.
     last = len(blueprint.notebook.cells) - 1
     own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -79,6 +80,11 @@ def test_the_next_step_is_the_one_that_comes_next(
     told = capsys.readouterr().out
     assert (f" bundle {LESSON}" if authored else f"nbgrader generate_assignment {LESSON}") in told
     assert " grade " not in told
+    for when in ("2206-11-20", "none", "2016-11-20"):
+        assert roster("due", LESSON, when) == 0
+    told = capsys.readouterr().out
+    assert "has no due date now\n" in told and told.count("next: ") == 2
+    assert re.search(r"23:59 UTC \(past: \d+ days ago\)\n", told) and re.search(r"23:59 UTC \(in \d{5} days\)\n", told)
     Rehearsal(course, LESSON).hand_in("ada", {})
     assert roster("extend", "ada", LESSON, "2026-11-30") == 0
     told = capsys.readouterr().out
@@ -132,6 +138,10 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("due", "2026-11-20", LESSON), f"'2026-11-20' stands before {LESSON}"),
         (("extend", LESSON, "ada", "2026-11-30"), f"no learner is named before {LESSON}"),
         (("extend", "ada", LESSON, "2026-11-20", "at", "noon"), "'2026-11-20 at noon' is no time"),
+        (("due", LESSON, "Fri 20 Nov"), "it does not say the year\n"),
+        (("due", LESSON, "2026-11"), "it does not say the day\n"),
+        (("due", LESSON, "23:59"), "it holds no date\n"),
+        (("due", LESSON, "2026-11-20 24:00"), "hours are 00 to 23"),
         *(
             (("due", LESSON, text), f"{text!r} is no time, or not for certain")
             for text in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,17 @@ def test_a_row_of_a_table_that_is_not_taken_as_it_stands_is_named(
         assert not (course / "roster.csv").exists() and "next: give each of them an id of their own there" in told.err
         table.write_text(table.read_text().replace("102,Cyd", "103,Cyd"))
         assert _roster(course, "import", str(table)) == 0 and "3 added" in capsys.readouterr().out
+
+
+def test_a_name_that_was_typed_as_an_id_is_said_with_what_makes_it_the_name(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _roster(course, "add", "Öztürk Gül") == _roster(course, "add", "x y", "--name", "Gül") == 0
+    told = capsys.readouterr().out
+    assert told.count("because it was typed there. If it is the name: ") == 1
+    for command in told.partition("If it is the name: ")[2].splitlines()[0].split("; then: "):
+        assert _roster(course, *(word.replace("ID", "og") for word in shlex.split(command)[4:])) == 0
+    assert "og,Öztürk Gül" in (course / "roster.csv").read_text()
 
 
 def test_what_a_run_could_not_grade_is_no_yes(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,19 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert stamp.read_text()[:10] != HANDED_IN["late"][:10]
 
 
+def test_a_time_that_cannot_be_read_is_named_on_the_way_back(
+    late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stamp = late_class.submitted("late").with_name("timestamp.txt")
+    stamp.write_text("sometime")
+    late_class.grade(only=["late"])
+    late_class.hand_in("late", {"first": RIGHT["first"]})
+    stamp.write_text(HANDED_IN["early"])
+    (told,) = late_class.grade(only=["late"]).remarks
+    main(shlex.split(told.partition(" -m course ")[2]))
+    assert f"not known whether it is late: submitted/late/{LESSON}/timestamp.txt" in capsys.readouterr().out
+
+
 def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
     late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:

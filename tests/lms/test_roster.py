@@ -277,7 +277,10 @@ def test_a_number_of_matriculation_is_the_id_in_many_languages_and_that_is_said(
 
 def test_a_column_that_is_not_used_is_named(tmp_path: Path) -> None:
     table = 'Student,ID,SIS Login ID,Section,Hooks (991),Empty\n"Doe, Jane",1,jd,A,7,\n"Roe, Bob",2,br,B,8,\n'
-    assert _read(tmp_path, table).notes[1:] == ("names.csv: not used: 'Section', 'Hooks (991)'",)
+    assert _read(tmp_path, table).notes[1:] == (
+        "names.csv: read as other ids: 'ID'; who is on the roster by one of these keeps the id there",
+        "names.csv: not used: 'Section', 'Hooks (991)'",
+    )
     assert _read(tmp_path, HANDMADE).notes == ()
     (named, left) = _read(tmp_path, "Vorname,Nachname,Note\nAda,King,x\nBen,Okri,y\n").notes
     assert "no column holds ids" in named and "`roster remove`" in named and left == "names.csv: not used: 'Note'"

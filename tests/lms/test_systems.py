@@ -58,7 +58,10 @@ def test_of_two_with_one_name_the_numbers_are_asked_for_where_a_table_has_them(
 ) -> None:
     enrol(course, [Member("ada", "Ada King"), Member("ada2", "Ada King")])
     (told,) = cures(collecting({entry: A}), course, [])
-    assert "--names CSV says who" in told and ("by the numbers of that download" in told) is numbers
+    assert (
+        "--names CSV says who" in told
+        and ("where CSV is the table with the numbers of that download" in told) is numbers
+    )
     step = re.split(r" -m \w+ ", told)[1].replace("NAME", "ada2")
     assert main(shlex.split(step)) == 0
     assert (course / "submitted/ada2/01_first/01_first.ipynb").read_bytes() == A

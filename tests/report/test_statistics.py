@@ -10,6 +10,7 @@ import shlex
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -330,6 +331,39 @@ def test_moodle_worksheet_gets_the_grade(tmp_path: Path) -> None:
     assert ",".join(rows[2]) == "Participant 6,Nobody Else,no@uni.example,Submitted,12,33.00,Yes,-,-,keep"
     with pytest.raises(UsageError, match=r"report LESSON .*, where LESSON is 01_x or 02_tensor_hooks"):
         grade_file(systems()["Moodle"], sheet, grades, [], titles)
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "told"),
+    [
+        ("4711", ["x"], ""),
+        ("9", ["y"], ""),
+        ("4711", ["y"], "came with x, and none of them with y"),
+        ("5001", ["x"], "came with y, and none of them with x"),
+        ("4711", ["y", "--column", "y=Grade"], ""),
+        ("5001", [], "for which lesson"),
+    ],
+)
+def test_a_worksheet_with_numbers_of_another_assignment_takes_no_grades(
+    number: str, words: list[str], told: str, tmp_path: Path
+) -> None:
+    """Its numbers are of one assignment, as those in the names of a download are; the command that is printed is right."""
+    sheet, came = tmp_path / "w.csv", [("x", "4711"), ("y", "05001"), ("", "9")]
+    sheet.write_text(f"Identifier,ID number,Grade,Maximum grade\nTeilnehmer/in{number},ada,,2\n")
+    (tmp_path / "collected" / "1").mkdir(parents=True)
+    files = [{"learner": "ada", "lesson": lesson, "account": f"Moodle:{number}"} for lesson, number in came]
+    (tmp_path / "collected" / "1" / "list.json").write_text(json.dumps({"files": files}))
+    results = records([work("ada", [outcome("first")], lesson=lesson) for lesson in ("x", "y")])
+
+    def filled(words: list[str]) -> Any:
+        chosen = columns_of([word for word in words if "=" in word])
+        return grade_files(tmp_path, {"moodle": sheet}, results, chosen, [word for word in words if word in ("x", "y")])
+
+    made, errors = filled(words)
+    if told:
+        assert told in errors[0].fact and not made
+        made, errors = filled(re.split("[ ,;]", errors[0].next_command.partition("; or")[0]))
+    assert [one.filled for one in made.values()] == [1] and not errors
 
 
 def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(tmp_path: Path) -> None:
