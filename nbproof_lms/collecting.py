@@ -16,7 +16,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
-from nbproof.gradebook.receipts import TIME, time_in
+from nbproof.gradebook.receipts import LATE, TIME, time_in
 from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
@@ -252,7 +252,7 @@ def _fetched_for(item: IncomingFile, upload: Arrived, book: LessonBook) -> list[
 
 
 def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFile) -> IncomingFile:
-    """A file with the time that lies beside it, if it is a copy that a run has put aside.
+    """A file with the time, or the word late, that lies beside it, if it is a copy that was put aside.
 
     In other uploads such a time may be the learner's own. ``asked``: the paths of the uploads; one that a system has fetched has
     none.
@@ -268,11 +268,14 @@ def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFi
     inside = folder.parts[len(home.parts) :]
     if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
         return item
+    aside = home.joinpath(*inside[:4])
     try:
-        time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)
+        time = time_in(aside / TIME, places(root).zone)
     except ValueError as error:
-        return replace(item, record=replace(item.record, said=in_one_line(error)))
-    return replace(item, record=replace(item.record, time=time))
+        return replace(item, record=replace(item.record, said=in_one_line(error), aside=True))
+    # Into graded/ no learner's file comes that has such a name.
+    late = "graded" in inside[:1] and (aside / LATE).exists()
+    return replace(item, record=replace(item.record, time=time, late=late, aside=True))
 
 
 def _with_word(item: IncomingFile, said: Mapping[str, str]) -> IncomingFile:
