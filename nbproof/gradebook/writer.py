@@ -158,15 +158,19 @@ class Writer(Gradebook):  # type: ignore[misc]
         answers: Mapping[str, str],
         earlier: Mapping[str, str],
         waited: Collection[str] | None = None,
+        is_another: bool = False,
     ) -> set[str]:
         """Write scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction. Returns the
         cells that wait for a person.
 
         ``answers``: digests of the answers. ``earlier``: digests of the answers that were graded before. An answer that a person
         has marked, and that is still the same, does not wait for a person again. ``waited``: the cells that waited then, if
-        another program has graded since.
+        another program has graded since. ``is_another``: whether it is another hand-in than the one before: that one's
+        time is not its own.
         """
         try:
+            if is_another:
+                self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner).timestamp = None
             return self._write(verdict, blueprint, submitted, answers, earlier, waited)
         except BaseException as error:
             # The next one must not find half of this in the session.

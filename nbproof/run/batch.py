@@ -453,7 +453,8 @@ class _ClassRun:
                 self._beside[told].append(printable(f"{key.learner}/{key.assignment}/{name}"))
         self._verdicts[key] = verdict.in_short()
         try:
-            waits = self.writer.write(verdict, lesson.blueprint, path, answer_digests(verdict), earlier, waited)
+            now, is_another = answer_digests(verdict), replaces is not None
+            waits = self.writer.write(verdict, lesson.blueprint, path, now, earlier, waited, is_another)
             note_answers(self.root, verdict, waits)
         except Exception as error:
             if not is_one_submissions(error):

@@ -81,6 +81,18 @@ def test_the_penalty_is_in_score_and_gradebook(late_class: Rehearsal) -> None:
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
 
 
+def test_another_hand_in_that_nothing_dates_has_no_time_of_the_one_before(late_class: Rehearsal) -> None:
+    late_class.grade()
+    assert _penalties(late_class)["later"] == 4
+    for learner, answers in (("later", {"first": RIGHT["first"]}), ("late", RIGHT)):
+        late_class.submitted(learner).with_name("timestamp.txt").unlink()
+        late_class.hand_in(learner, answers)
+    late_class.grade()
+    assert (_penalties(late_class)["later"], _penalties(late_class)["late"]) == (None, 1), (
+        "the same work came as late as before"
+    )
+
+
 @pytest.mark.parametrize("time", [HANDED_IN["later"], "sometime"])
 def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
