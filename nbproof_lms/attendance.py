@@ -78,8 +78,7 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     for name in names:
         fitting = _fitting(name, people, roster)
         if len(fitting) != 1 or (by_id and name not in fitting):
-            near = [people[one] for one in fitting] or [one for one in people.values() if _is_near(one, name)]
-            raise _unclear(root, name, place, near)
+            raise _unclear(root, name, place, [people[one] for one in fitting], people.values())
         (learner,) = fitting
         if learner != name:
             print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
@@ -100,12 +99,28 @@ def _fitting(name: str, people: Mapping[str, Person], roster: Roster) -> Collect
     )
 
 
-def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> UsageError:
-    told = f", and may mean: {some_of([one.contact for one in near], 8)}" if near else ""
+_TAKES_LESSONS = {"feedback": "--lesson {}", "roster remove": "--lesson {}", "--only": "LEARNER/{}"}
+"""Command, or option -> how it takes a lesson."""
+_MOST_NEAR = 3
+"""With more of them than that, a name is near to none."""
+
+
+def _unclear(root: Path, name: str, place: str, fitting: Sequence[Person], people: Collection[Person]) -> UsageError:
+    near = [one for one in people if _is_near(one, name)]
+    meant = fitting
+    if not fitting and len(near) <= _MOST_NEAR:
+        meant = near
+    told = f", and may mean: {some_of([one.contact for one in meant], 8)}" if meant else ""
+    then = "run the same command again with the id that you mean"
     if name in places(root).lessons():
         told = ", but a lesson's"
-    then = f"run the same command again with the id that you mean; {course_command('roster', root)} shows all"
-    return UsageError(f"{name!r} is no learner's id{told}", place, then)
+        if place in _TAKES_LESSONS:
+            then = f"run the same command again with {_TAKES_LESSONS[place].format(name)} in its place, or with a learner's id"
+    elif not meant and people:
+        then += f", choose from: {some_of([one.id for one in near or people], 8)}"
+    return UsageError(
+        f"{name!r} is no learner's id{told}", place, f"{then}; {course_command('roster', root)} shows all"
+    )
 
 
 def _as_roster(root: Path, people: Collection[Person]) -> Roster:
@@ -291,15 +306,10 @@ def background_of(course: Course, root: Path) -> ClassBackground:
 
 def late_by_lms(root: Path) -> frozenset[Key]:
     """The keys of all that an LMS calls late without saying when it came, and that lies in ``submitted/`` now."""
-    said = (record for record in records_in(root) if _says_when(record))
+    said = (record for record in records_in(root) if record.says_when and all(record.key))
     is_late = {(record.key, record.sha256): record.late and record.time is None for record in said}
     late = {key for (key, digest), is_so in is_late.items() if is_so and digest == digest_in(root, *key)}
     return frozenset(key for key in late if not (places(root).folder("submitted", *key) / TIME).exists())
-
-
-def _says_when(record: FileRecord) -> bool:
-    """Whether it may say that a file was late: not if it came by mail or in a folder, unless a person chose it."""
-    return all(record.key) and bool(record.system or record.by_hand)
 
 
 def nothing_gradable_in(root: Path, handed_in: Collection[Key]) -> tuple[NothingGradable, ...]:

@@ -16,13 +16,13 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
-from nbproof.gradebook.receipts import TIME, time_in
+from nbproof.gradebook.receipts import LATE, TIME, time_in
 from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import is_noted, settled_in
-from nbproof.text import in_one_line
+from nbproof.text import in_one_line, some_of
 from nbproof_lms.arrivals import Arrived, IncomingFile, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
@@ -73,6 +73,7 @@ def collect(
     trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
     with trouble, _waiting_room(root) as room:
         arrived = _arrived(asked, brought, room, step)
+        _refuse_a_class(root, arrived, named)
         submitted = SubmittedFolder(root)
         filing = _Filing(book, submitted, roster, among, named)
         items = [_with_its_time(root, asked, item) for item in filing.file(arrived)]
@@ -88,6 +89,23 @@ def _arrived(
     """All that came, each upload in a folder of its own in the ``room``."""
     arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
     return arrived + [take_in_fetched(*one, room / str(at), step) for at, one in enumerate(brought, len(asked))]
+
+
+def _refuse_a_class(root: Path, arrived: Sequence[Arrived], learner: str) -> None:
+    """Raise UsageError if all of an upload is said to be this learner's, and it came before with files of others."""
+    if not learner:
+        return
+    came = {upload.fingerprint for upload in arrived}
+    for before in uploads_in(root):
+        others = {record.learner for record in before.records} - {"", learner}
+        if others and before.fingerprint in came:
+            own = (record.path_in_course for record in before.records if record.learner == learner)
+            file, *_ = *own, f"collected/{before.folder}/files/FILE"
+            raise UsageError(
+                f"{before.upload} came before, with files of {some_of(sorted(others), 8)}; --learner would make all {learner}'s",
+                f"collected/{before.folder}",
+                course_command(shlex.join(["collect", str(root / file), "--learner", learner]), root),
+            )
 
 
 def _but_settled(root: Path, collected: Collected) -> Collected:
@@ -234,7 +252,7 @@ def _fetched_for(item: IncomingFile, upload: Arrived, book: LessonBook) -> list[
 
 
 def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFile) -> IncomingFile:
-    """A file with the time that lies beside it, if it is a copy that a run has put aside.
+    """A file with the time, or the word late, that lies beside it, if it is a copy that was put aside.
 
     In other uploads such a time may be the learner's own. ``asked``: the paths of the uploads; one that a system has fetched has
     none.
@@ -250,11 +268,14 @@ def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFi
     inside = folder.parts[len(home.parts) :]
     if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
         return item
+    aside = home.joinpath(*inside[:4])
     try:
-        time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)
+        time = time_in(aside / TIME, places(root).zone)
     except ValueError as error:
-        return replace(item, record=replace(item.record, said=in_one_line(error)))
-    return replace(item, record=replace(item.record, time=time))
+        return replace(item, record=replace(item.record, said=in_one_line(error), aside=True))
+    # Into graded/ no learner's file comes that has such a name.
+    late = "graded" in inside[:1] and (aside / LATE).exists()
+    return replace(item, record=replace(item.record, time=time, late=late, aside=True))
 
 
 def _with_word(item: IncomingFile, said: Mapping[str, str]) -> IncomingFile:

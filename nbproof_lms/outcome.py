@@ -44,7 +44,7 @@ STATUSES = {
     "no notebook": "the learner handed in no notebook with it",
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
-    "removed": "`roster remove` took it out; `collect FILE --learner NAME` has it count",
+    "removed": "`roster remove` took it out; `collect` of the file itself with --learner NAME has it count",
     "settled": "you have seen it, and `settle` has noted that",
     "test student": "the LMS's own student for tests has handed it in, and no learner",
     "junk": "made by a system, not by a learner",
@@ -70,8 +70,8 @@ class FileRecord:
     ``changed``: the file's last change in seconds since 1970, on a disk or by the innermost archive that tells it, or 0: it puts
     a learner's copies in order, and dates nothing. ``account``: the LMS and its own number of the learner: ``Canvas:123``.
     ``system``: the LMS that handed it over, if one did. ``by_hand``: a person has said that it is the learner's, so it counts if
-    nothing else tells. ``beside``: the name of a data file beside its notebook. ``folder``: the name of the folder in collected/
-    that keeps the upload.
+    nothing else tells. ``aside``: it came from a copy that was put aside before. ``beside``: the name of a data file beside its
+    notebook. ``folder``: the name of the folder in collected/ that keeps the upload.
     """
 
     name: str = ""
@@ -90,6 +90,7 @@ class FileRecord:
     account: str = ""
     system: str = ""
     by_hand: bool = False
+    aside: bool = False
     beside: str = ""
     folder: str = ""
 
@@ -107,6 +108,12 @@ class FileRecord:
     def path_in_course(self) -> str:
         """The path of the copy, relative to the course's folder."""
         return f"collected/{self.folder}/{self.kept}"
+
+    @property
+    def says_when(self) -> bool:
+        """Whether it may say that a file was late: not if it came by mail or in a folder, unless a person chose it, or a run had
+        put it aside as late."""
+        return bool(self.system or self.by_hand or self.late)
 
     @property
     def needs_person(self) -> bool:

@@ -76,10 +76,10 @@ class SubmittedFolder:
 
     def with_lms_time(self, record: FileRecord) -> FileRecord:
         """The record with the time, and the word late, of the LMS that handed over these bytes before, as this learner's or as
-        nobody's. A copy that a run has put aside keeps its own time."""
-        if record.time is not None and not record.system:
+        nobody's. A copy that a run has put aside keeps its own."""
+        if (record.time is not None or record.late) and not record.system:
             return record
-        same = (one for one in reversed(self._earlier) if one.system and one.sha256 == record.sha256)
+        same = (one for one in reversed(self._earlier) if one.says_when and one.sha256 == record.sha256)
         fitting = (one for one in same if one.learner in {"", record.learner} and one.lesson in {"", record.lesson})
         before = next(fitting, record)
         return replace(record, time=before.time, late=before.late, said=before.said)

@@ -5,11 +5,13 @@ It is noted by its name and the digest of what was handed in (``.course/settled.
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import os
 import shlex
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -39,7 +41,7 @@ from nbproof_lms.attendance import (
     nothing_gradable_in,
     people_of,
 )
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, meant_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, digest_in, meant_in, records_in
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 
@@ -165,14 +167,36 @@ def _in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[_Tr
     """Earlier copies of late work that may have come in time."""
     late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
     book = LessonBook(course, root)
+    over = _chosen_over(root)
     for folder in sorted(root.glob("collected/*/replaced/*/*")):
         key = Key(folder.parent.name, folder.name.partition("~")[0])
         came = readable_time_in(folder / TIME, places(root).zone) or datetime.min
         if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
             continue
+        if _notebooks_in([folder]) <= over[key]:
+            continue
         if _may_count(folder, places(root).folder("submitted", *key), book):
             name = str(folder.relative_to(root))
             yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
+
+
+def _chosen_over(root: Path) -> Mapping[Key, set[str]]:
+    """Learner and assignment -> the digests of what had come when a person had an earlier copy count, which counts still."""
+    came, over = defaultdict[Key, set[str]](set), defaultdict[Key, set[str]](set)
+    for record in records_in(root):
+        key = Key(record.learner, record.key.assignment)
+        if record.aside and record.by_hand and record.sha256 == digest_in(root, *record.key):
+            replaced = root / "collected" / record.folder / "replaced" / record.learner
+            beside = replaced.glob(f"{glob.escape(record.key.assignment)}*")
+            over[key] |= came[key] | _notebooks_in(beside)
+        came[key].add(record.sha256)
+    return over
+
+
+def _notebooks_in(folders: Iterable[Path]) -> set[str]:
+    """The digests of the notebooks in these folders."""
+    paths = chain.from_iterable(folder.glob("*.ipynb") for folder in folders)
+    return {hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
 
 
 def _may_count(earlier: Path, there: Path, book: LessonBook) -> bool:

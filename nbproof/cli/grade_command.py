@@ -10,6 +10,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,6 +164,7 @@ class _GradeCommand:
         refuse_bad_language(self.course)
         self.course.refuse_missing_modules()
         refuse_unknown_leaves(self.course)
+        _refuse_learners(self.root, request.names_of_lessons)
         lessons = gradable_lessons(self.root, request.names_of_lessons)
         self.say(*_first_lines(self.course, self.root))
         say(self.warnings, *not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons))
@@ -180,7 +182,7 @@ class _GradeCommand:
             name_in_gradebook(root)
             held = {} if request.only else read_marks(root, lessons)
             attendance, seen = self._attended(graded, intake, lessons, held)
-            notes = [*graded.notes, *_unfit(graded, root)]
+            notes = [*graded.notes, *_unfit(graded, root), *_seedless(graded, request.seed)]
             if not request.only:
                 notes += intake.notes
             feedback = None if request.no_feedback else places(root).base("feedback")
@@ -302,6 +304,28 @@ class _GradeCommand:
                 anyway=request.anyway,
                 late=late_by_lms(self.root),
             )
+
+
+def _refuse_learners(root: Path, names: Sequence[str]) -> None:
+    """Raise UsageError for a learner, or a path in submitted/, where a lesson has to stand."""
+    here = places(root)
+    known = dict.fromkeys(chain.from_iterable((one, assignment_of(one)) for one in here.lessons()))
+    learners, handed_in = here.learners(), here.base("submitted").name
+    for name in names:
+        learner, *inside = name.removeprefix(f"{handed_in}/").rstrip("/").split("/")
+        if name not in known and learner in learners:
+            lessons = inside[:1] or [one for one in names if one in known]
+            wanted = [f"{learner}/{one}" for one in lessons] or [learner]
+            words = shlex.join(["grade", *chain.from_iterable(("--only", one) for one in wanted)])
+            fact = f"no lesson is called {name!r}, but a learner is called {learner!r}"
+            raise UsageError(fact, "grade", course_command(words, root))
+
+
+def _seedless(graded: GradedClass, seed: int | None) -> Iterator[str]:
+    """A line if a seed was asked for, and not everything was marked with it."""
+    unchanged = [one for one in graded.marks.values() if one.how == "unchanged"]
+    if seed is not None and unchanged:
+        yield f"--seed {seed} does nothing for {counted(len(unchanged), 'unchanged submission')}: --force marks these again"
 
 
 def _first_lines(course: Course, root: Path) -> list[str]:

@@ -31,7 +31,7 @@ from nbproof.cells import CellKind
 from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
 from nbproof.files import digest_of, replace_file
-from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
+from nbproof.gradebook.receipts import LATE, SECRET, TIME, readable_time_in, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.grouping import merged
 from nbproof.key import Key, notebook_of
@@ -282,16 +282,26 @@ def earlier_folder(root: Path, key: Key, handed_in: str) -> Path:
 def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint, came: str) -> None:
     """Keep the answers that counted until now, because others came, and the files beside them.
 
-    ``came``: the time when they were handed in, as text; empty if nothing says it. Raises OSError for the notebook.
+    ``came``: the time of the hand-in that the gradebook has, in UTC as text; empty if it has none. Raises OSError for the
+    notebook.
     """
     key = Key(earlier.learner, earlier.lesson)
     kept = earlier_folder(root, key, earlier.handed_in)
+    kept.mkdir(parents=True, exist_ok=True)
     but = shutil.ignore_patterns(".*", "*.ipynb")
     with contextlib.suppress(OSError):  # a path that is too long there
         shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
-    if came and kept.is_dir():
-        # Another notebook of the assignment may have come since, and brought its time.
-        replace_file(kept / TIME, came)
+    (kept / LATE).unlink(missing_ok=True)
+    if earlier.late:
+        (kept / LATE).touch()
+        (kept / TIME).unlink(missing_ok=True)
+    elif came and readable_time_in(kept / TIME, places(root).zone):
+        # Another notebook of the assignment may have come since, and brought its time. Where no file tells one, the gradebook's
+        # is made up.
+        replace_file(kept / TIME, f"{came} UTC")
+    elif not came and (kept / TIME).is_file():
+        # It was empty for nbgrader, because it could not be read: so it stays, and a run names it again.
+        replace_file(kept / TIME, "unknown")
     # The lesson may have fewer cells by now.
     last = len(blueprint.notebook.cells) - 1
     own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)

@@ -14,9 +14,11 @@ from pathlib import Path
 from nbproof.moments import moment_in
 from nbproof.recover.notebook_bytes import Damaged, read_file
 
-__all__ = ["SECRET", "TIME", "readable_time_in", "secret_in", "time_in"]
+__all__ = ["LATE", "SECRET", "TIME", "readable_time_in", "secret_in", "time_in"]
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
+LATE = ".late"
+"""The file beside a copy that a run has put aside, if an LMS calls it late and does not say when it came."""
 
 
 def time_in(path: Path, zone: str) -> datetime | None:

@@ -71,6 +71,8 @@ class Verdict:
     """Digest of all else that the verdict rests on. If both digests are as they were, nothing of it runs again."""
     shown: str = ""
     """Digest of all that the graded notebook shows and the marks count: the lesson's prose and points are in it as well."""
+    late: bool = False
+    """Whether an LMS calls it late, and does not say when it came."""
 
     @property
     def score(self) -> float:

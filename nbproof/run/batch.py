@@ -278,17 +278,11 @@ class _ClassRun:
         same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key, one)]
         fewer = [_step(now, one.score, now.score) for one, now in same if now.key in marked and now.score < one.score]
         others = ((one, now) for one, now in same if now.key not in marked and now.penalty != one.penalty)
-        moved = grouped((self._came_otherwise(one, now), _step(now, one.penalty, now.penalty)) for one, now in others)
+        moved = grouped((self._why_others(one, now), _taken_off(one, now)) for one, now in others)
         if fewer:
             yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
-        if moved[True]:
-            yield f"late penalties are others, for timestamp.txt tells another time than before: {some_of(moved[True], 8)}"
-        if moved[False]:
-            yield (
-                f"late penalties are others, and nothing new came: {some_of(moved[False], 8)}. A due date or an extension has "
-                f"moved, or a mark: {course_command('roster', self.root)} shows the dates. Where nbgrader or formgrader moves a "
-                "due date, extensions move with it"
-            )
+        for why, steps in moved.items():
+            yield f"late penalties, which are points taken off, are others, and nothing new came: {some_of(steps, 8)}. {why}"
 
     def _again(self, marks: Mapping[Key, Mark]) -> Iterator[tuple[Key, Stood, Mark]]:
         """Each submission that had a mark before and has one now, with both."""
@@ -300,9 +294,16 @@ class _ClassRun:
         """Whether something was handed in since what counted before."""
         return before.digest not in ("", self._verdicts[key].handed_in)
 
-    def _came_otherwise(self, before: Stood, now: Mark) -> bool:
-        """Whether the time of the hand-in is another. Where an LMS says only that it was late, the time follows the due date."""
-        return before.came != str(now.late.handed_in) and now.key not in self.writer.late
+    def _why_others(self, before: Stood, now: Mark) -> str:
+        """Why the penalty is another one, as far as that is known: sentences."""
+        # Where an LMS says only that it was late, the time follows the due date.
+        if before.came != str(now.late.handed_in) and now.key not in self.writer.late:
+            return "timestamp.txt tells another time than before"
+        or_else = f", or a mark, or the penalty in nbgrader_config.py ({_PENALTY})" if now.late.seconds > 0 else ""
+        return (
+            f"A due date or an extension has moved{or_else}: {course_command('roster', self.root)} shows the dates. Where "
+            "nbgrader or formgrader moves a due date, extensions move with it"
+        )
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -343,8 +344,11 @@ class _ClassRun:
                 continue
             assert kept is not None
             is_behind = kept.shown != lesson.registered
-            if is_behind or have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path):
-                # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
+            is_behind_lms = kept.late != (key in self.writer.late)
+            lacks_some = have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path)
+            if is_behind or is_behind_lms or lacks_some:
+                # Points or texts are others, an LMS calls it late since, or the run that marked it was cut off before the
+                # gradebook had it all.
                 if is_behind:
                     self._recounted[key.lesson] += 1
                 verdict = as_it_counts_now(lesson.blueprint, kept)
@@ -426,7 +430,7 @@ class _ClassRun:
         Raises what disk or gradebook say if that is not about this submission alone.
         """
         key, lesson = Key(verdict.learner, verdict.lesson), self.lessons[verdict.lesson]
-        verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
+        verdict = replace(verdict, source=lesson.source, shown=lesson.registered, late=key in self.writer.late)
         try:
             if replaces is not None:
                 stood = self._stood.get(key)
@@ -481,6 +485,14 @@ def _step(mark: Mark, before: float, now: float) -> str:
     return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
+_PENALTY = "penalty_method, plugin_class"
+"""What sets the penalty there."""
+
+
+def _taken_off(before: Stood | Mark, now: Mark) -> str:
+    return f"{_step(now, before.penalty, now.penalty)} (marks {before.score:g} → {now.score:g})"
+
+
 def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], tuple[str, ...]]:
     """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way, and
     a line if penalties are others now: the next run finds them as they are.
@@ -516,11 +528,11 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
 
 def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> Iterator[str]:
     """A line, if late penalties are others now."""
-    both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
-    moved = [_step(*one) for one in both if one[1] != one[2]]
+    both = ((before[key], now) for key, now in after.items() if key in before)
+    moved = [_taken_off(*one) for one in both if one[0].penalty != one[1].penalty]
     if moved:
-        shows = f"{course_command('roster', root)} shows due dates and extensions"
-        yield f"late penalties are others now: {some_of(moved, 8)}; {shows}"
+        shows = f"{course_command('roster', root)} shows due dates and extensions, nbgrader_config.py the penalty ({_PENALTY})"
+        yield f"late penalties, which are points taken off, are others now: {some_of(moved, 8)}; {shows}"
 
 
 def _renamed(lesson: str, ids: Mapping[str, str]) -> str:

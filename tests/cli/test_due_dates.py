@@ -91,6 +91,20 @@ def test_the_next_step_is_the_one_that_comes_next(
     assert f" grade {LESSON}" in told and "bundle" not in told
 
 
+def test_what_came_by_mail_after_the_due_date_is_named(
+    course: Path, tmp_path: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing dates it. The time that a person writes there counts, and with a later due date nothing is said."""
+    room = Rehearsal(course, LESSON)
+    for learner, due, is_told in (("ada", "2026-11-20", True), ("bob", "2206-11-20", False)):
+        mailed = Path(shutil.copy(room.hand_in("kept", {}), tmp_path / f"{learner}.ipynb"))
+        shutil.rmtree(course / "submitted")
+        assert roster("due", LESSON, due) == 0
+        assert main(["collect", str(mailed), "--learner", learner, "--course", str(course)]) == 0
+        told = "".join(capsys.readouterr()).replace("\n", " ")
+        assert (f"nothing says when {learner}/{LESSON} was handed in" in told) is is_told, told
+
+
 def test_a_later_due_date_of_the_class_moves_nobody_s_own(
     course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:

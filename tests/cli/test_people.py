@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nbproof.errors import UsageError
 from nbproof.run.intake import select, take_in
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
@@ -120,6 +121,14 @@ def test_who_may_be_meant_is_listed_and_the_id_works(
     assert "'Nobody Atall' is no learner's id\n" in capsys.readouterr().err
 
 
+def test_a_number_that_is_near_to_many_is_near_to_none(course: Path) -> None:
+    (course / "roster.csv").write_text("learner,name\n" + "".join(f"{number},\n" for number in range(1001, 1012)))
+    with pytest.raises(UsageError) as told:
+        find_learners(course, ["1019"], "--only")
+    assert told.value.fact == "'1019' is no learner's id"
+    assert "choose from: 1001, 1009, 1010, 1011; " in told.value.next_command
+
+
 def test_nobody_is_removed_by_a_name_without_a_question_that_says_who(
     class_of_five: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,6 +156,9 @@ def test_grade_collect_and_feedback_take_names(class_of_five: Path, capsys: pyte
     capsys.readouterr()
     assert main(["grade", "--only", f"Zoe Lukas/{LESSON}", *course]) == 2
     assert "may mean: 0001007 Zoë" in capsys.readouterr().err
+    for words in ([LESSON, "0001007"], ["submitted/0001007", LESSON], [f"submitted/0001007/{LESSON}/"]):
+        assert main(["grade", *words, *course]) == 2
+        assert f"grade --only 0001007/{LESSON} --course" in capsys.readouterr().err
     made = class_of_five / "autograded/0001007" / LESSON
     made.mkdir(parents=True)
     (made / f"{LESSON}.ipynb").write_text("{}")

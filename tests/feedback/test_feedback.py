@@ -176,6 +176,8 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not page_path(copied, "ada", LESSON).exists()
     assert main(["feedback", "--course", str(copied), "bem"]) == 2
     assert "'bem' is no learner's id" in capsys.readouterr().err
+    assert main(["feedback", "--course", str(copied), "ben", LESSON]) == 2
+    assert f"run the same command again with --lesson {LESSON} in its place" in capsys.readouterr().err
     assert main(["feedback", "--course", str(copied), "--lesson", "nothing"]) == 2
     shutil.rmtree(copied / "autograded")
     with pytest.raises(UsageError, match="nothing has been graded yet"):

@@ -26,6 +26,7 @@ from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_lms
+from nbproof_lms.outcome import uploads_in
 from tests import COURSE, ROOT, main
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
@@ -92,7 +93,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     # What the line says; then the same with the copy that this puts aside.
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
     assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
-    assert (f"{LESSON} has an earlier copy: if that was in time" in capsys.readouterr().out) == (time == "sometime")
+    assert "has an earlier copy" not in capsys.readouterr().out, "a person has just put it aside"
     (aside,) = late_class.root.glob("collected/*/replaced/late/*")
     collect(COURSE, late_class.root, [aside], learner="late")
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
@@ -100,6 +101,19 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
     assert bool(_penalties(late_class)["late"]) == (time != "sometime")
     assert stamp.read_text()[:10] != HANDED_IN["late"][:10]
+
+
+def test_a_time_that_cannot_be_read_is_named_on_the_way_back(
+    late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stamp = late_class.submitted("late").with_name("timestamp.txt")
+    stamp.write_text("sometime")
+    late_class.grade(only=["late"])
+    late_class.hand_in("late", {"first": RIGHT["first"]})
+    stamp.write_text(HANDED_IN["early"])
+    (told,) = late_class.grade(only=["late"]).remarks
+    main(shlex.split(told.partition(" -m course ")[2]))
+    assert f"not known whether it is late: submitted/late/{LESSON}/timestamp.txt" in capsys.readouterr().out
 
 
 def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
@@ -127,7 +141,9 @@ def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
     assert [line.split("--from ")[1].split()[0] for line in said.splitlines() if "in time" in line] == [str(copy)]
     step = said.partition("ask no more about it: ")[2].partition("\n")[0].partition(" -m course ")[2]
     assert main(shlex.split(step)) == 0
-    assert "in time" not in told("grade --no-feedback") and "settled: an earlier copy" in told("settle")
+    assert "in time" not in (again := told("grade --no-feedback --seed 1"))
+    assert "--seed 1 does nothing for 5 unchanged submissions: --force marks these again" in again
+    assert "settled: an earlier copy" in told("settle")
     told(f"settle {copy} --undo")
     assert "waits for you: an earlier copy" in told("settle") and str(copy) in told("grade --no-feedback")
 
@@ -139,14 +155,22 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
     assert again.graded == ()
     (told,) = again.remarks
     assert (
-        f"nothing new came: late/{LESSON}: 1 → 0, later/{LESSON}: 4 → 0. A due date or an extension has moved" in told
+        f"nothing new came: late/{LESSON}: 1 → 0 (marks 3 → 4), later/{LESSON}: 4 → 0 (marks 0 → 4). "
+        "A due date or an extension has moved: " in told
     )
     assert late_class.grade().remarks == ()
     assert {score.score for score in again.marks.values()} == {4}
     (late_class.root / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
     third = late_class.grade()
-    assert third.graded == ()
+    assert third.graded == () and third.remarks[0].endswith(
+        "0 → 1 (marks 4 → 3). timestamp.txt tells another time than before"
+    )
     assert {score.learner: score.penalty for score in third.marks.values()}["early"] == 1
+    config = late_class.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("score * 0.5", "score * 0.25"))
+    (told,) = late_class.grade().remarks
+    assert "early/" in told and "or the penalty in nbgrader_config.py (penalty_method, plugin_class)" in told
+    config.write_text(config.read_text().replace("score * 0.25", "score * 0.5"))
     # The same if nbgrader is asked.
     _due(late_class, DUE)
     outcome = NbGraderAPI(config=course_config(late_class.root)).autograde(LESSON, "*", force=False)
@@ -169,7 +193,7 @@ def test_the_penalty_follows_a_mark_that_a_person_gave(
         for told in (1, 0):
             assert main([command, "--course", str(late_class.root)]) == 0
             said = "".join(capsys.readouterr())
-            assert said.count(f"late penalties are others now: late/{LESSON}: 1 → 0.5; ") == told
+            assert said.count(f"points taken off, are others now: late/{LESSON}: 1 → 0.5 (marks 1 → 1.5); ") == told
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
     assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
@@ -285,6 +309,36 @@ def test_what_the_lms_calls_late_costs_what_being_late_costs(
     assert told(_by_word(said_late)) == told_now, "the copy that counts now was on time"
 
 
+@pytest.mark.parametrize("due", [DUE, None])
+def test_what_the_lms_calls_late_stays_late_on_every_way_back(
+    due: str | None, said_late: Rehearsal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command that a run prints, and as a copy that a newer one has put aside."""
+    root, key = said_late.root, Key("late", LESSON)
+    mail = tmp_path / "x.ipynb"
+    mail.write_bytes(said_late.hand_in("mail", {"first": RIGHT["first"]}).read_bytes())
+    shutil.rmtree(root / "submitted/mail")
+    _due(said_late, due)
+    _by_word(said_late)
+    collect(COURSE, root, [mail], learner="late")
+    assert not late_by_lms(root)
+    (told,) = _by_word(said_late).remarks
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert "(l) late: " in capsys.readouterr().out
+    assert not [*root.glob("submitted/late/*/timestamp.txt"), *root.glob("collected/**/timestamp.txt")], "none was told"
+    _due(said_late, "2026-03-20 10:00:00 UTC")
+    assert _by_word(said_late).marks[key].late.said
+    for number in range(2):
+        collect(COURSE, root, [mail], learner="late")
+        assert not late_by_lms(root)
+        # First what Canvas has handed over, then what that command has put there.
+        aside = sorted(root.glob("collected/0002-*/replaced/late/*"))[number]
+        collect(COURSE, root, [aside], learner="late")
+        assert late_by_lms(root) == {key}, aside
+    record = [*uploads_in(root)][-1].records[0]
+    assert (record.status, record.late, record.time) == ("taken", True, None)
+
+
 def _described(path: Path) -> tuple[list[object], list[object]]:
     """Tables with their columns and keys; the version of the schema."""
     with contextlib.closing(sqlite3.connect(path)) as book:
@@ -360,7 +414,7 @@ def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(
     assert line in text and found == ["9", "9", "0", "4"]
     assert line in told("feedback")[1] and "Late" in page.read_text()
     (remark,) = late_class.grade().remarks
-    assert remark.endswith(f"another time than before: early/{LESSON}: 0 → 1, late/{LESSON}: 1 → 0")
+    assert f"early/{LESSON}: 0 → 1 (marks 4 → 3), late/{LESSON}: 1 → 0 (marks 3 → 4). timestamp.txt tells" in remark
     text, found = grades()
     assert "another time" not in text and found == ["3", "4", "0", "4"]
 

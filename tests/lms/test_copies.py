@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nbproof.errors import UsageError
 from nbproof.gradebook.receipts import readable_time_in
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_lms, lines_of, people_of
@@ -365,8 +366,13 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     ends = _endings(collected)
     assert {ends[name] for name in ("jane_1_80_x.ipynb", "jane_1_79_x.ipynb", "eve_3_9_x.ipynb")} == {"removed"}
     assert not collected.needs_person and not (course / "submitted/eve/01_first").exists()
-    (kept,) = {line.path_in_course for line in collected.records if line.name == "jane_1_80_x.ipynb"}
-    assert collect(COURSE, course, [course / kept], learner="jane").records[0].status == "taken"
+    lists = sorted(course.glob("collected/*/list.json"))
+    as_before = [path.read_bytes() for path in lists]
+    with pytest.raises(UsageError, match=r"3\.zip came before, with files of bob, eve, kim") as told:
+        collecting(files | {"kim_4_2_x.ipynb": A}, "3.zip", learner="jane")
+    assert [path.read_bytes() for path in lists] == as_before
+    assert "jane_1_80_x.ipynb --learner jane" in told.value.next_command
+    assert main(shlex.split(told.value.next_command.partition(" -m course ")[2])) == 0
     assert _endings(collecting({**files, "kim_4_3_x.ipynb": C}, "4.zip"))["jane_1_80_x.ipynb"] == "already there"
     new = collecting({"jane_1_90_x.ipynb": BLANK + b" ", "eve_3_10_x.ipynb": C, **OTHERS}, "5.zip")
     assert _endings(new)["eve_3_10_x.ipynb"] == "taken", "other work counts"
