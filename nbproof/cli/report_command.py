@@ -163,7 +163,7 @@ def _tell_file(
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     alike, enrolled = known
-    lines += _about_rows({*unknown, *file.unclear}, alike, not enrolled.issuperset([*unknown, *file.unclear]))
+    lines += _about_rows({*unknown, *file.unclear}, alike, bool(file.unclear) or not enrolled.issuperset(unknown))
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)
 
