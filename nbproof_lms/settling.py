@@ -273,8 +273,9 @@ def _meant(root: Path, every: Sequence[_Trouble], said: Sequence[str]) -> list[_
     names = list(chain.from_iterable(one.names for one in every))
     meant: set[tuple[Key, str]] = set()
     for name in said:
-        name = paths.get(os.path.abspath(name), name)
-        asked = by_id(name, names, lambda said: find_learners(root, [said], "settle")[0])
+        asked = paths.get(os.path.abspath(name), name)
+        if not asked.startswith("collected/"):
+            asked = by_id(asked, names, lambda said: find_learners(root, [said], "settle")[0])
         fitting = {(one.key, one.digest) for one in every if one.is_called(asked)}
         if not fitting:
             fact = f"nothing that waits for you is called {asked!r}"
@@ -295,9 +296,12 @@ def run_settle(arguments: Namespace) -> int:
         noted = settled_in(root)
         people = people_of(root)
         meant = _meant(root, [*_of_uploads(root), *_of_class(arguments.works_for, root)], arguments.names)
+        seen = {one.key for one in meant if is_noted(noted, one.name, one.digest)}
         for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
-            if one.is_over and not becomes and before != "settled":
+            # A file lies in an upload and, where it counts, in submitted/ as well.
+            is_over = one.is_over or one.key in seen
+            if is_over and not becomes and before != "settled":
                 continue
             learner = people.get(one.key.learner, Person(one.key.learner)).contact
             lines.append(f"{one.name}  ({learner})  {becomes or before}: {one.said}")
