@@ -87,8 +87,7 @@ def grade_file(
             f"{system.export}; then --{system.option} FILE",
         )
     lessons = sorted({name for _, name in grades})
-    known = sorted(name for name, numbers in came.items() if not table.assigned.isdisjoint(numbers))
-    places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen, known)
+    places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen, came)
     left_out += _without_maximum(sheet, table, places)
     if not places:
         raise left_out[0]
@@ -146,17 +145,16 @@ def _columns(
     titles: Mapping[str, str],
     lesson: str,
     chosen: Mapping[str, str],
-    known: Sequence[str],
+    came: Mapping[str, Collection[str]],
 ) -> tuple[dict[str, int], list[CourseError]]:
     """The column for each lesson's grades, and an error for each lesson without one.
 
     A lesson's column has its name or title, letter case and signs aside, or a person has said it. Raises UsageError if a table
-    about one assignment may be any lesson's, or is another's. ``known``: the assignments that its numbers came with.
+    about one assignment may be any lesson's, or is another's. ``came``: as in :func:`grade_file`.
     """
     asked = (f"--{system.option}", str(sheet.path))
     if table.only is not None:
-        own = _lesson_of_worksheet(sheet, sheet.head[table.only], system, lesson, lessons, chosen, known)
-        return {own: table.only}, []
+        return {_lesson_of_worksheet(sheet, table, system, lesson, lessons, chosen, came): table.only}, []
     means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
     places = _sole(means)
     left_out: list[CourseError] = []
@@ -177,15 +175,16 @@ def _columns(
 
 def _lesson_of_worksheet(
     sheet: Sheet,
-    column: str,
+    table: GradeTable,
     system: System,
     lesson: str,
     lessons: Sequence[str],
     chosen: Mapping[str, str],
-    known: Sequence[str],
+    came: Mapping[str, Collection[str]],
 ) -> str:
-    """The lesson that the one ``column`` for grades of a worksheet is for; see :func:`_columns`. Raises UsageError."""
+    """The lesson that the one column for grades of a worksheet is for; see :func:`_columns`. Raises UsageError."""
     asked = (f"--{system.option}", str(sheet.path))
+    known = sorted(name for name, numbers in came.items() if not table.assigned.isdisjoint(numbers))
     if not lesson and len(lessons) > 1:
         theirs = [name for name in lessons if name in known] or lessons
         raise UsageError(
@@ -193,14 +192,17 @@ def _lesson_of_worksheet(
             str(sheet.path),
             f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(theirs)}",
         )
-    own = lesson or lessons[0]
-    if known and own not in known and bare(chosen.get(own, "")) != bare(column):
+    own, column = lesson or lessons[0], sheet.head[table.only or 0]
+    is_anothers = own not in known and bool(known or (table.assigned and came.get(own)))
+    if is_anothers and bare(chosen.get(own, "")) != bare(column):
+        theirs = [course_command(shlex.join(["report", name, *asked])) for name in known[:1]]
         one = course_command(shlex.join(["report", own, *asked, "--column", f"{own}={column}"]))
         raise UsageError(
-            f"the numbers in this grading worksheet came with {' and '.join(known)}, and none of them with {own}",
+            f"the numbers in this grading worksheet came with {' and '.join(known) or 'no lesson'}, and none of them with {own}",
             str(sheet.path),
-            f"{course_command(shlex.join(['report', known[0], *asked]))}; or the worksheet of {own} ({system.export}); "
-            f"or, if one assignment of the LMS is for both: {one}",
+            "; or ".join(
+                [*theirs, f"choose the worksheet of {own} ({system.export})", f"if it is its worksheet: {one}"]
+            ),
         )
     return own
 

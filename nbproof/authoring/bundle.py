@@ -40,6 +40,7 @@ from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
+from nbproof.places import places
 from nbproof.run.digests import entries_of
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
@@ -94,7 +95,8 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
         raise UsageError("there is no such folder to write the zip into", str(path.parent), then)
     for error in unbuilt(course, root, lessons):
         raise error
-    chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
+    # Without the instructor's notebooks nothing could be proved. One that was adopted may still lie in source/.
+    chosen = gradable_lessons(root, list(lessons) or places(root).written())
     for name in chosen:
         if not _is_fresh(root, name):
             raise CourseError(

@@ -5,6 +5,7 @@ All is copied from the files in ``templates/``. A file that is there is never ov
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -63,9 +64,11 @@ def new_exercise(course: Course, root: Path, lesson: str, name: str) -> list[Pat
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
     """
     (folder,) = find_lessons(root, [lesson])
-    if not _ID.fullmatch(name):
+    if not _ID.fullmatch(name) or keyword.iskeyword(name):
         raise UsageError(
-            f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
+            f"{name!r} cannot be the id of an exercise, and the name of its function",
+            str(folder),
+            "use letters a-z, digits and _, a letter first, and no keyword of Python",
         )
     for other in read_lessons(course, root):
         there = other.path.parent / name

@@ -338,6 +338,7 @@ def test_moodle_worksheet_gets_the_grade(tmp_path: Path) -> None:
     [
         ("4711", ["x"], ""),
         ("9", ["y"], ""),
+        ("7", ["y"], "came with no lesson, and none of them with y"),
         ("4711", ["y"], "came with x, and none of them with y"),
         ("5001", ["x"], "came with y, and none of them with x"),
         ("4711", ["y", "--column", "y=Grade"], ""),
@@ -362,8 +363,11 @@ def test_a_worksheet_with_numbers_of_another_assignment_takes_no_grades(
     made, errors = filled(words)
     if told:
         assert told in errors[0].fact and not made
-        made, errors = filled(re.split("[ ,;]", errors[0].next_command.partition("; or")[0]))
+        command, *_ = (part for part in errors[0].next_command.split("; or") if " report " in part)
+        made, errors = filled(re.split("[ ,;]", command))
     assert [one.filled for one in made.values()] == [1] and not errors
+    (tmp_path / "collected" / "1" / "list.json").unlink()
+    assert filled(words or ["x"])[0]["moodle"].filled == 1, "nobody knows its numbers"
 
 
 def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(tmp_path: Path) -> None:
