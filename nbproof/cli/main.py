@@ -157,11 +157,14 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     parser = course_parser(course)
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
-        more = "".join(f"; more come with {package}: {pip_install(package)}" for package in _absent())
-        if not rest[0].startswith("-"):
-            more = f"; a name or a text of several words needs quotation marks, such as 'Ada King'{more}"
         near = may_mean(rest[0], arguments.parser._option_string_actions)
-        arguments.parser.error(f"unrecognized arguments: {' '.join(rest)}{near}{more}")
+        if not rest[0].startswith("-"):
+            near = "; a name or a text of several words needs quotation marks, such as 'Ada King'"
+        then = f"{arguments.parser.prog} --help"
+        if absent := list(_absent()):
+            near += f"; more come with {' and '.join(absent)}"
+            then = f"{then}; or {pip_install(*absent)}"
+        raise UsageError(f"unrecognized arguments: {' '.join(rest)}{near}", arguments.parser.prog, then)
     arguments.rest = rest
     if isinstance(course, UsageError) and arguments.chosen.needs_course:
         raise course

@@ -46,7 +46,7 @@ def test_an_exercise_is_the_least_that_works(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_both_exercises_hold_and_learners_get_them_without_answers(course: Path) -> None:
     told = run(course, "check")
-    assert told.count("holds") == 2 and "0 violations" in told
+    assert told.count("holds") == 2 and "0 violations" in " ".join(told.split())
     assert "Last word first" in run(course, "progress")
     assert "none is in it" in run(course, "bundle", "--out", "handed_out.zip")
 
