@@ -111,16 +111,15 @@ class _Parser(argparse.ArgumentParser):
         order = [str(one.metavar or one.dest) for one in self._get_positional_actions()]
         if order[1:] and message.endswith(f"are required: {order[-1]}"):
             message += f"; that, or a word before it, is missing: the order is {' '.join(order)}"
-        message = message.replace("invalid int value:", "no whole number:").replace(
-            "invalid float value:", "no number:"
-        )
+        message = message.replace("invalid int value:", "no whole number:")
+        message = message.replace("invalid float value:", "no number:")
         raise UsageError(message, self.prog, f"{self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None:
-            what = (
-                "command" if action.dest == "command" else f"value of {'/'.join(action.option_strings) or action.dest}"
-            )
+            what = "command"
+            if action.option_strings:
+                what = f"value of {'/'.join(action.option_strings)}"
             refuse_unknown([value], what, list(action.choices), self.prog)
 
 
