@@ -311,6 +311,15 @@ def test_the_command_counts_every_file_and_its_exit_code_tells(
     assert "\x1b" not in told and "need you" in told and "no lesson known: --lesson LESSON" in told
 
 
+def test_what_lies_beside_notebooks_in_clones_has_no_row(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder_of(tmp_path / "came", {"ada/x.ipynb": A, "ada/README.md": b"#", "bob/x.ipynb": B, "bob/README.md": b"#"})
+    assert main(["collect", str(tmp_path / "came"), "--lesson", "01_first", "--course", str(course)]) == 0
+    told = capsys.readouterr().out
+    assert "README" not in told and "2 taken, 2 data file" in told, told
+
+
 def test_all_of_one_learner_is_theirs_by_the_command_that_is_printed(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
