@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.gradebook.marks import ClassResults, Person, by_assignment
 from nbproof.key import Key
 from nbproof.nbgrader.next_door import (
     astray_lines,
@@ -65,13 +65,7 @@ def report(request: Namespace) -> int:
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
     # The report of the term stays what it is.
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
-    for name, export in exports.items():
-        if export.resolve() == (folder / f"{name}.csv").resolve():
-            raise UsageError(
-                "the report would write over this export",
-                str(export),
-                "move it to another folder, or name another one for the report: --out DIR",
-            )
+    _refuse_to_write_over(exports, folder)
     with progress("report"):
         files = {f"{name}.csv": file.data for name, file in made.items()}
         told = make_report(request.course, results, folder, files, request.excel, request.names, formats)
@@ -89,16 +83,22 @@ def report(request: Namespace) -> int:
     lines += _zero_for_nothing(request.zero, exports)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
-    alike = {one.id for one in chain.from_iterable(zeros_apart(results.people))}
-    enrolled = {member.learner for member in members_of(request.course)}
-    complete = [
-        _tell_file(name, file, folder / f"{name}.csv", known_elsewhere(name, made), (alike, enrolled), out)
-        for name, file in made.items()
-    ]
+    complete = _tell_files(request.course, made, folder, results.people, out)
     errors = (*hindered, *results.unreadable, *refused)
     for error in errors:
         print("\n".join(error.lines()), file=sys.stderr)
-    return 1 if errors or (exports and outrun) or not all(complete) else 0
+    return 1 if errors or (exports and outrun) or not complete else 0
+
+
+def _refuse_to_write_over(exports: Mapping[str, Path], folder: Path) -> None:
+    """Raise UsageError if a grade file of the report in ``folder`` would take the place of one of these exports."""
+    for name, export in exports.items():
+        if export.resolve() == (folder / f"{name}.csv").resolve():
+            raise UsageError(
+                "the report would write over this export",
+                str(export),
+                "move it to another folder, or name another one for the report: --out DIR",
+            )
 
 
 def _of_before(folder: Path, made: Collection[str]) -> Iterator[str]:
@@ -144,6 +144,19 @@ def _print_report(
         f"report:    {page.resolve()}",
     )
     say(console, "\n".join(lines))
+
+
+def _tell_files(
+    root: Path, made: Mapping[str, GradeFile], folder: Path, people: Sequence[Person], out: IO[str]
+) -> bool:
+    """What stands in each grade file in ``folder``, and whether nobody has to do anything about the rest of any."""
+    alike = {one.id for one in chain.from_iterable(zeros_apart(people))}
+    enrolled = {member.learner for member in members_of(root)}
+    complete = [
+        _tell_file(name, file, folder / f"{name}.csv", known_elsewhere(name, made), (alike, enrolled), out)
+        for name, file in made.items()
+    ]
+    return all(complete)
 
 
 def _tell_file(
