@@ -12,6 +12,7 @@ Clauses of the author contract that are broken are LessonErrors as well: there m
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -72,5 +73,12 @@ def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], plac
 
 def may_mean(name: str, known: Collection[str]) -> str:
     """The end of a sentence on a name that is not known: which of those that are known it may mean; empty if it is near none."""
-    near = get_close_matches(name, known)
+    words = _words_of(name)
+    near = [one for one in known if words and words <= _words_of(one)][:8]
+    near += [one for one in get_close_matches(name, known) if one not in near]
     return f", and may mean: {', '.join(near)}" if near else ""
+
+
+def _words_of(name: str) -> set[str]:
+    """The words and numbers in a name, numbers without zeros in front: ``2`` and ``hooks`` are in ``02_hooks``."""
+    return {one.lstrip("0") for one in re.findall(r"[^\W\d_]+|\d+", name.casefold())}

@@ -93,7 +93,7 @@ def grade_file(
         raise left_out[0]
     learners = {learner for learner, _ in grades}
     asked = {learner: Person(learner) for learner in learners} | {person.id: person for person in people}
-    owners = row_owners(sheet, table, asked)
+    owners = row_owners(sheet, table, asked, chain.from_iterable(came.get(name, ()) for name in places))
     clear = {row: learner for learner, row in _sole(owners.rows).items()}
     filling = _Filling(sheet, table, clear, grades, places)
     for name, column in places.items():
@@ -184,7 +184,8 @@ def _lesson_of_worksheet(
 ) -> str:
     """The lesson that the one column for grades of a worksheet is for; see :func:`_columns`. Raises UsageError."""
     asked = (f"--{system.option}", str(sheet.path))
-    known = sorted(name for name, numbers in came.items() if not table.assigned.isdisjoint(numbers))
+    numbers_there = {*table.assigned.values()}
+    known = sorted(name for name, numbers in came.items() if not numbers_there.isdisjoint(numbers))
     if not lesson and len(lessons) > 1:
         theirs = [name for name in lessons if name in known] or lessons
         raise UsageError(
@@ -270,13 +271,13 @@ def _unwritten(
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
         yield (
-            f"the row with {', '.join(_ids_in(sheet.rows[at], table))} has ids or names of {told}: nothing is written there. "
+            f"the row with {', '.join(_ids_in(sheet, table, at))} has ids or names of {told}: nothing is written there. "
             "Correct the ids there, or in roster.csv, then run the same report again"
         )
     for learner in found.doubted:
         if learner in graded and not found.rows[learner]:
             for at, kinds in found.doubted[learner].items():
-                yield _doubt(asked[learner], _ids_in(sheet.rows[at], table), kinds)
+                yield _doubt(asked[learner], _ids_in(sheet, table, at), kinds)
 
 
 def _doubt(learner: Person, ids: Mapping[str, str], kinds: Sequence[str]) -> str:
@@ -289,11 +290,12 @@ def _doubt(learner: Person, ids: Mapping[str, str], kinds: Sequence[str]) -> str
     return f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
 
 
-def _ids_in(row: Sequence[str], table: GradeTable) -> dict[str, str]:
+def _ids_in(sheet: Sheet, table: GradeTable, at: int) -> dict[str, str]:
     """The ids in a row, as they stand there -> as the roster's column ``also`` holds them."""
-    ids: dict[str, str] = {}
+    own = table.assigned.get(at)
+    ids = {own: own} if own else {}
     for column in table.ids:
-        cell = row[column].strip().removeprefix("#")
+        cell = sheet.rows[at][column].strip().removeprefix("#")
         if cell:
             ids[cell] = cell
             if cell.isdecimal() and column not in table.numbers:

@@ -86,7 +86,7 @@ def _has_page(root: Path, key: Key, mark: Mark | None) -> bool:
 
 
 class _Address(NamedTuple):
-    """The address of a learner's page. The highest one counts.
+    """The address of a learner's page. The account of the highest one counts.
 
     ``is_sure``: the roster has this number of the learner. ``is_current``: it came with the copy in submitted/. ``number``: the
     LMS's number of what was handed in. ``account``: its number of the learner. ``start``: what the page's name begins with.
@@ -112,10 +112,12 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
 def _found_addresses(root: Path, system: System) -> tuple[dict[Key, _Address], set[Key]]:
     """Key -> the address that counts, and the keys for which it may be another learner's.
 
-    The address that came with the copy in submitted/ counts, the last of these: Canvas numbers every attempt anew. If that copy
-    came in another way, the address of another copy may be another learner's, unless the roster has this number of the learner.
+    The account that came with the copy in submitted/ counts; if that copy came in another way, the account of another copy may be
+    another learner's, unless the roster has this number of the learner. Of an account the newest number in the assignment counts,
+    whichever copy came with it: Canvas takes a page for the latest attempt only.
     """
     found: dict[Key, _Address] = {}
+    newest: dict[tuple[Key, str], _Address] = {}
     roster = Roster(members_of(root))
     current: set[Key] = set()
     others: set[Key] = set()
@@ -134,6 +136,12 @@ def _found_addresses(root: Path, system: System) -> tuple[dict[Key, _Address], s
             address = _Address(is_sure, is_current, entry.number, entry.account, start)
             if key not in found or found[key][:3] <= address[:3]:
                 found[key] = address
+            attempts = Key(key.learner, key.assignment), entry.account
+            if attempts not in newest or newest[attempts].number <= entry.number:
+                newest[attempts] = address
+    for key, one in [*found.items()]:
+        last = newest[Key(key.learner, key.assignment), one.account]
+        found[key] = one._replace(number=last.number, start=last.start)
     unsure = {key for key in current & others if key in found and not (found[key].is_sure or found[key].is_current)}
     return found, unsure
 

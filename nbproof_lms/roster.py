@@ -299,17 +299,20 @@ class _TableOfNames:
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
     """Sentences: which column is taken for the id, if none is called so, which for mere names, and which are not used at all."""
-    if not columns:
-        yield (
-            "no column holds ids, so each learner's id is their name. If one does, call it 'learner' there and import it again; "
-            "`roster remove` takes off who was added by name"
-        )
+    called = dict(zip(heads, map(repr, rows[0]), strict=False))
     names = _columns_with_names(rows, heads)
-    if columns and columns[0] != "learner":
-        called = dict(zip(heads, map(repr, rows[0]), strict=False))
-        yield f"the learner's id is what stands in the column {called[columns[0]]}"
-        if others := [called[head] for head in names if head != columns[0] and not names[head].startswith("name ")]:
-            yield f"read as other ids: {some_of(others, 8)}; who is on the roster by one of these keeps the id there"
+    own = columns[0] if columns else ""
+    told = f"the learner's id is what stands in the column {called[own]}" if own else "each learner's id is their name"
+    if not own or own in _SAID - {"learner"}:
+        yield (
+            f"no column holds ids, so {told}. If one does, call it 'learner' there and import it again; "
+            "`roster remove` takes off who was added so"
+        )
+    elif own != "learner":
+        yield told
+    others = [called[head] for head in names if head != own and not names[head].startswith("name ")]
+    if others and own != "learner":
+        yield f"read as other ids: {some_of(others, 8)}; who is on the roster by one of these keeps the id there"
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
     used = {*_SAID, *columns, *names}
@@ -555,6 +558,7 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     came = read_names(table, option)
     before = members_of(root)
     _refuse_others(before, came.members, table)
+    _refuse_same_names(before, came.members, table)
     done = enrol(root, came.members)
     notes = [*came.notes, *done.notes]
     if left := sorted({one.learner for one in before}.difference(done.ids.values())):
@@ -582,6 +586,21 @@ def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path
             str(table),
             "if they are two, give who comes an id of their own there; if they are one, say so first: "
             f"{add}; then run the same command again",
+        )
+
+
+def _refuse_same_names(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:
+    """Raise CourseError if most of those who come have a name of the roster, and none an id: each would be there twice."""
+    ids = set().union(*(one.ids for one in before))
+    # Who is on the roster by name only may get an id.
+    names = {bare_words(one.name) for one in before if bare_words(one.learner) != bare_words(one.name)} - {()}
+    alike = [one.person.contact for one in came if bare_words(one.name) in names]
+    if 2 * len(alike) > len(came) and all(ids.isdisjoint(one.ids) for one in came):
+        raise CourseError(
+            f"the names are those of the roster, and no id or address is, so nothing is taken: {some_of(alike, 8)}",
+            str(table),
+            "write the ids that they have on the roster into a column 'learner' there, then run the same command again; if they "
+            f"are other people, say so of one first: {course_command('roster add ID --name NAME')}",
         )
 
 

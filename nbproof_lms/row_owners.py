@@ -2,7 +2,8 @@
 
 An id is compared with ids of its kind: numbers that the LMS gives, addresses, and all others, such as a login. If row and
 learner both have one of a kind, it speaks for the learner or against; so does the name, which weighs less. A row belongs to the
-learner who is found by an id, or by name if no id is known, unless more speaks against that learner.
+learner who is found by an id, or by name if no id is known, unless more speaks against that learner. Where the table has the
+LMS's own numbers of the class, another number is enough against: the LMS takes a grade by it, whatever else stands in the row.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ __all__ = ["RowOwners", "row_owners"]
 _Fact = tuple[str, str]
 """One fact about a learner, or in a row: its kind, and the text."""
 
-_WEIGHTS = {"number": 2, "address": 2, "id": 2, "name": 1, "order": 1, "any": 0}
-"""``order``: the name, if both say which part is the last name. ``any``: a number that the learner's id may be."""
+_WEIGHTS = {"number": 2, "participant number": 2, "address": 2, "id": 2, "name": 1, "order": 1, "any": 0}
+"""``order``: the name, if both say which part is the last name. ``any``: a number that the learner's id may be. ``participant
+number``: the one in the table's assignment."""
+_ASSIGNED = -1
+"""The column of the number in the table's assignment."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,12 @@ class _Row:
     spelled: set[str]
 
 
-def row_owners(sheet: Sheet, table: GradeTable, people: Mapping[str, Person]) -> RowOwners:
-    """The owners of all rows of an export. ``people``: the class, by id."""
+def row_owners(sheet: Sheet, table: GradeTable, people: Mapping[str, Person], came: Iterable[str] = ()) -> RowOwners:
+    """The owners of all rows of an export. ``people``: the class, by id. ``came``: numbers that came with the table's lessons."""
     rows = [*enumerate(sheet.rows)][table.first_row :]
-    search = _Search(people, {at: _row_of(cells, table) for at, cells in rows})
+    # In another assignment the learners have other numbers.
+    numbers = {*table.assigned.values(), *came}
+    search = _Search(people, {at: _row_of(at, cells, table) for at, cells in rows}, numbers)
     search.by_ids()
     search.exact_first()
     search.by_names()
@@ -61,10 +67,10 @@ def row_owners(sheet: Sheet, table: GradeTable, people: Mapping[str, Person]) ->
 class _Search:
     """A search for the owners of rows. ``owners``: those that were found so far."""
 
-    def __init__(self, people: Mapping[str, Person], rows: Mapping[int, _Row]) -> None:
+    def __init__(self, people: Mapping[str, Person], rows: Mapping[int, _Row], numbers: Collection[str]) -> None:
         self.owners = RowOwners({learner: set() for learner in people})
         self._rows = rows
-        self._facts = {learner: {*_facts_of(person)} for learner, person in people.items()}
+        self._facts = {learner: {*_facts_of(person, numbers)} for learner, person in people.items()}
         self._spelled = {learner: {one.email, one.lms_id, *one.ids} for learner, one in people.items()}
         self._learners: dict[_Fact, list[str]] = defaultdict(list)
         """Each fact, and the learners that it is true of."""
@@ -74,6 +80,7 @@ class _Search:
         ids = list(chain.from_iterable(row.ids.items() for row in rows.values()))
         # A column that has no id of anybody here may hold ids that nobody here has told: they speak against nobody.
         self._known = {(column, fact[0]) for column, fact in ids if fact[0] != "id" or fact in self._learners}
+        self._decisive = {fact[0] for _, fact in ids if fact in self._learners and fact[0].endswith("number")}
 
     def by_ids(self) -> None:
         """Find owners by the ids in the rows."""
@@ -119,25 +126,30 @@ class _Search:
             self.owners.mixed[at] = called | {*learners}
             return
         for learner in learners:
-            if against := _against(self._facts[learner], said):
+            if against := _against(self._facts[learner], said, self._decisive):
                 self.owners.doubted.setdefault(learner, {})[at] = against
             else:
                 self.owners.rows[learner].add(at)
 
 
-def _row_of(cells: Sequence[str], table: GradeTable) -> _Row:
+def _row_of(at: int, cells: Sequence[str], table: GradeTable) -> _Row:
     """The facts in a row of the table."""
     # Some write #ada.
     texts = {column: cells[column].strip().removeprefix("#") for column in table.ids}
     ids = {column: _id_in(text, column, table) for column, text in texts.items() if text}
+    if number := table.assigned.get(at):
+        ids[_ASSIGNED] = ("participant number", number)
     return _Row(ids, {*_weak_facts(cells, table)}, {*filter(None, texts.values())})
 
 
-def _facts_of(person: Person) -> Iterator[_Fact]:
-    """All facts about a person."""
+def _facts_of(person: Person, numbers: Collection[str]) -> Iterator[_Fact]:
+    """All facts about a person. ``numbers``: those in the table's assignment."""
     for text in filter(None, (*person.ids, person.email, person.lms_id)):
         number = text.removeprefix("number ")
-        if number and number != text and "number " not in number:
+        if text.startswith("number participant "):
+            if number in numbers:
+                yield "participant number", number
+        elif number and number != text and "number " not in number:
             yield "number", plain(number)
         elif "@" in text:
             yield "address", plain(text)
@@ -176,13 +188,12 @@ def _name_facts(first: str, last: str, name: str) -> Iterator[_Fact]:
             yield "order", f"{bare_words(first)} {bare_words(last)}"
 
 
-def _against(mine: set[_Fact], theirs: set[_Fact]) -> list[str]:
-    """The kinds of facts that differ, if they weigh more than those that are the same; else none."""
+def _against(mine: set[_Fact], theirs: set[_Fact], decisive: Collection[str]) -> list[str]:
+    """The kinds of facts that differ, if they weigh more than those that are the same, or one is ``decisive``; else none."""
     both = {kind for kind, _ in mine} & {kind for kind, _ in theirs}
     if "order" in both:
         both.discard("name")
     same = {kind for kind, _ in mine & theirs} & both
     other = both - same - {"any"}
-    if sum(map(_WEIGHTS.__getitem__, other)) > sum(map(_WEIGHTS.__getitem__, same)):
-        return sorted(other)
-    return []
+    weighs_more = sum(map(_WEIGHTS.__getitem__, other)) > sum(map(_WEIGHTS.__getitem__, same))
+    return sorted(other) if weighs_more or not other.isdisjoint(decisive) else []

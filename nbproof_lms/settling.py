@@ -133,9 +133,9 @@ class _Trouble:
     is_astray: bool = False
 
     @property
-    def names(self) -> tuple[str, str]:
-        """The names that a person may use for it."""
-        return self.name, self.key.learner
+    def names(self) -> tuple[str, ...]:
+        """The names that a person may use for it. The learner is one of them, if it is known who that is."""
+        return tuple(filter(None, (self.name, self.key.learner)))
 
     def is_called(self, pattern: str) -> bool:
         """Whether a name that a person has used means it."""
@@ -235,7 +235,7 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
                     seen = course_command(shlex.join(["settle", record.name]), root)
                     said += f"; {owner.learner} has the same number, and a newer file that counts: if this one does not, {seen}"
                 # Of two files that nobody is known to have handed in, each may be another learner's.
-                key = Key("nobody", record.name)
+                key = Key("", record.name)
             is_astray = record.status not in NEEDS_NOBODY
             yield _Trouble(record.name, record.sha256, key, said, record.path_in_course, is_over, is_astray)
 
@@ -304,7 +304,7 @@ def run_settle(arguments: Namespace) -> int:
             if is_over and not becomes and before != "settled":
                 continue
             learner = people.get(one.key.learner, Person(one.key.learner)).contact
-            lines.append(f"{one.name}  ({learner})  {becomes or before}: {one.said}")
+            lines.append(f"{one.name}  ({learner or 'no learner known'})  {becomes or before}: {one.said}")
             if becomes:
                 noted[one.name] = one.noted(arguments.how)
         note_settled(root, noted)

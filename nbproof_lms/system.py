@@ -74,7 +74,7 @@ class GradeTable:
     ``first_row``: the first row of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with
     the LMS's own number of the learner; ``names``: the column of the full name, or those of first and last. ``lessons``: columns
     that may be a lesson's, and their names; ``only``: the one column for grades, if the whole table is about one lesson.
-    ``assigned``: the numbers that learners have in the one assignment of the table, as the roster writes them.
+    ``assigned``: row -> the number that its learner has in the one assignment of the table, as the roster writes it.
     ``maxima``: column -> the texts in which the LMS says the most points that it takes there.
     ``excused``: the text of a cell if a teacher has excused the learner. ``locked``: rows that take no grade.
     ``keep``: columns that are written beside the grades; None: all. ``notes``: sentences for the person who asked.
@@ -85,7 +85,7 @@ class GradeTable:
     names: tuple[int, ...]
     lessons: Mapping[int, str] = field(default_factory=dict)
     only: int | None = None
-    assigned: frozenset[str] = frozenset()
+    assigned: Mapping[int, str] = field(default_factory=dict)
     maxima: Mapping[int, Collection[str]] = field(default_factory=dict)
     excused: str = ""
     numbers: tuple[int, ...] = ()

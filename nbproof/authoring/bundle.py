@@ -79,15 +79,13 @@ class Bundle:
     """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
-    gone: tuple[str, ...]
-    """Lessons that an earlier zip in its place held, and this one does not."""
 
 
 def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
     """Write the zip for these lessons (default: all).
 
-    Raises CourseError if one was not built, has changed since, or has no checks, and if the zip would give something away:
-    then none is written, and an earlier one stays as it is.
+    Raises CourseError if one was not built, has changed since, or has no checks, if an earlier zip in its place holds more
+    lessons, and if the zip would give something away: then none is written, and an earlier one stays as it is.
     """
     path = (out or root / f"{course.name}.zip").absolute()
     if not path.parent.is_dir():
@@ -97,6 +95,12 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
         raise error
     # Without the instructor's notebooks nothing could be proved. One that was adopted may still lie in source/.
     chosen = gradable_lessons(root, list(lessons) or places(root).written())
+    if gone := [name for name in _lessons_in(path) if name not in chosen]:
+        raise UsageError(
+            f"nothing was written: the zip that lies there holds more lessons: {', '.join(gone)}",
+            str(path),
+            f"{course_command(shlex.join(['bundle', *lessons, '--out', 'FILE']))} keeps both; or move that zip away",
+        )
     for name in chosen:
         if not _is_fresh(root, name):
             raise CourseError(
@@ -110,12 +114,11 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
     searched = refuse_leaks(course, root, files, "the bundle")
     files |= _class_wheel(course, root, files)
     data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
-    gone = tuple(name for name in _lessons_in(path) if name not in chosen)
     with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
         for name in chosen:
             keep_version(root, name)
-    return Bundle(path, tuple(chosen), len(files), len(data), searched, gone)
+    return Bundle(path, tuple(chosen), len(files), len(data), searched)
 
 
 def _lessons_in(path: Path) -> list[str]:

@@ -63,12 +63,12 @@ class Record:
     violations: list[LessonError] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "", place: str = "") -> None:
-        """Note a violation, placed at the candidate's cell, or at the exercise's cell; ``cure``: what to do about it."""
+        """Note a violation, placed at the candidate's cell, or at the exercise's cell; ``cure``: what to do, if it is known."""
         own = candidate.place if candidate is not None else ""
         place = place or own or self.exercise.answer.place
         again = course_command(f"check {self.exercise.id}")
-        again = f"{cure}; then: {again}" if cure else again
-        self.violations.append(LessonError(f"{self.exercise.id}: {fact}", place, again))
+        then = f"{cure or 'mend the answer there, or its checks'}; then: {again}"
+        self.violations.append(LessonError(f"{self.exercise.id}: {fact}", place, then))
 
 
 def select(

@@ -38,8 +38,6 @@ def _bundle(arguments: argparse.Namespace) -> int:
         made = bundle(arguments.works_for, arguments.course, arguments.names, arguments.out)
     lessons = f"{counted(len(made.lessons), 'lesson')} ({', '.join(made.lessons)})"
     print(f"{made.path}: {lessons}, {made.files} files, {made.size / 1e6:.1f} MB")
-    if made.gone:
-        print(f"! the zip that lay there before held more: {', '.join(made.gone)}; --out FILE keeps both")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
     return 0

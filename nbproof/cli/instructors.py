@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from nbproof.command import Command, Options, course_command, option
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, may_mean
 from nbproof.nbgrader.next_door import EXPORTS, HANDING_BACK, READING, reading_of
 from nbproof.places import places
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
@@ -229,14 +229,15 @@ def _alone(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)
     lessons = gradable_lessons(root, [])
+    near = may_mean(arguments.notebook, lessons)
     if arguments.notebook in lessons:
-        file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
+        near, file = "", root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
     if len(inside := sorted(file.glob("*.ipynb"))) == 1:
         then = course_command(f"check-notebook {shlex.quote(str(inside[0]))}")
         raise UsageError("this is a folder, and the notebook lies in it", str(file.absolute()), then)
     if not file.is_file():
         choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
-        raise UsageError("there is no such notebook", str(file.absolute()), choose)
+        raise UsageError(f"no notebook is called {arguments.notebook!r}{near}", str(file.absolute()), choose)
     print("checking", file=sys.stderr, flush=True)
     verdict = check_notebook(arguments.works_for, root, file, lessons, seed=arguments.seed)
     print_notebook(arguments.works_for, verdict, time.perf_counter() - start)

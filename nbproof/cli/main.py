@@ -154,6 +154,12 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
                 raise UsageError(error.fact, error.place, f"{lab}; teachers install it: {error.next_command}")
             raise error
     parser = course_parser(course)
+    if name.startswith("-") and name not in ("-h", "--help"):
+        raise UsageError(
+            f"{name} is no command: a call begins with one, and options stand behind it",
+            parser.prog,
+            f"{parser.prog} --help",
+        )
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
         near = may_mean(rest[0], arguments.parser._option_string_actions)

@@ -71,10 +71,15 @@ def _lesson_of(book: LessonBook, file: Path, lessons: list[str]) -> str:
     if found := [one for one in (guess.lesson, *guess.others) if one]:
         called = file.resolve().parts[-2:]
         return max(found, key=lambda one: called == (assignment_of(one), f"{notebook_of(one)}.ipynb"))
+    such = f"such as learn/{lessons[0]}/{lessons[0]}.ipynb"
+    if not guess.notebook:
+        raise UsageError(
+            "this is no notebook", str(file), f"name a notebook, {such}; if it is in a zip, unpack that first"
+        )
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),
-        f"name a lesson's notebook, such as learn/{lessons[0]}/{lessons[0]}.ipynb",
+        f"name a lesson's notebook, {such}",
     )
 
 

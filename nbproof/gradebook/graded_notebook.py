@@ -13,7 +13,6 @@ feedback an empty time, because nobody has said one.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import secrets
@@ -30,11 +29,10 @@ from traitlets.config import Config
 from nbproof.cells import CellKind
 from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
-from nbproof.files import digest_of, replace_file
-from nbproof.gradebook.receipts import LATE, SECRET, TIME, readable_time_in, secret_in, time_in
+from nbproof.files import replace_file
+from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.grouping import merged
-from nbproof.key import Key, notebook_of
 from nbproof.lesson.from_notebook import name_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
@@ -46,7 +44,7 @@ from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 from nbproof.values.words import words_of
 
-__all__ = ["copy_receipts", "earlier_folder", "graded_notebook", "is_coloured", "keep_earlier", "without_blank_lines"]
+__all__ = ["copy_receipts", "graded_notebook", "is_coloured", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -272,38 +270,3 @@ def _write(path: Path, data: bytes | None) -> None:
         path.unlink(missing_ok=True)
     else:
         replace_file(path, data)
-
-
-def earlier_folder(root: Path, key: Key, handed_in: str) -> Path:
-    """The folder in which :func:`keep_earlier` keeps the answers that counted, by the digest of what was handed in."""
-    return root / "collected" / "graded" / key.learner / key.assignment / digest_of(handed_in.encode())[:8]
-
-
-def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint, came: str) -> None:
-    """Keep the answers that counted until now, because others came, and the files beside them.
-
-    ``came``: the time of the hand-in that the gradebook has, in UTC as text; empty if it has none. Raises OSError for the
-    notebook.
-    """
-    key = Key(earlier.learner, earlier.lesson)
-    kept = earlier_folder(root, key, earlier.handed_in)
-    kept.mkdir(parents=True, exist_ok=True)
-    but = shutil.ignore_patterns(".*", "*.ipynb")
-    with contextlib.suppress(OSError):  # a path that is too long there
-        shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
-    (kept / LATE).unlink(missing_ok=True)
-    if earlier.late:
-        (kept / LATE).touch()
-        (kept / TIME).unlink(missing_ok=True)
-    elif came and readable_time_in(kept / TIME, places(root).zone):
-        # Another notebook of the assignment may have come since, and brought its time. Where no file tells one, the gradebook's
-        # is made up.
-        replace_file(kept / TIME, f"{came} UTC")
-    elif not came and (kept / TIME).is_file():
-        # It was empty for nbgrader, because it could not be read: so it stays, and a run names it again.
-        replace_file(kept / TIME, "unknown")
-    # The lesson may have fewer cells by now.
-    last = len(blueprint.notebook.cells) - 1
-    own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)
-    notebook = fill_in(blueprint, Answers(earlier.answers, own=own))
-    replace_file(kept / f"{notebook_of(key.lesson)}.ipynb", json.dumps(notebook))

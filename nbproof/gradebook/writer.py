@@ -38,7 +38,7 @@ from nbproof.sandbox.exceptions import GradingError
 from nbproof.text import in_one_line, printable
 from nbproof.values.results import Status
 
-__all__ = ["Penalties", "Writer"]
+__all__ = ["Penalties", "Writer", "in_gradebook"]
 
 
 class Writer(Gradebook):  # type: ignore[misc]
@@ -98,9 +98,7 @@ class Writer(Gradebook):  # type: ignore[misc]
             time = before = None
         due = self.find_assignment(assignment_of(lesson)).duedate
         if time is not None:
-            time = time.replace(tzinfo=None)
-            # The last second of a due date is on time, to its end; a due date in the middle of one is meant to be.
-            return time if due is not None and due.microsecond else time.replace(microsecond=0)
+            return in_gradebook(time, due)
         if (learner, lesson) in self.late:
             return _second_after(due)
         return due if due is not None and before == _second_after(due) else before
@@ -222,6 +220,13 @@ class Writer(Gradebook):  # type: ignore[misc]
         return list(query.filter(kind.notebook_id.in_(notebooks)))
 
 
+def in_gradebook(time: datetime, due: datetime | None) -> datetime:
+    """The time of a hand-in as the gradebook has it."""
+    time = time.replace(tzinfo=None)
+    # The last second of a due date is on time, to its end; a due date in the middle of one is meant to be.
+    return time if due is not None and due.microsecond else time.replace(microsecond=0)
+
+
 def _second_after(due: datetime | None) -> datetime | None:
     return None if due is None else due + timedelta(seconds=1)
 
@@ -310,6 +315,18 @@ class Penalties:
                 _refuse_trouble(error)
                 failed.setdefault(assignment, f"{_in_one_line(error)} (for {printable(learner)})")
         return tuple(f"{name}: the late-penalty plug-in fails: {why}: {_MEND}" for name, why in failed.items())
+
+    def of(self, key: Key, points: float, seconds: float) -> float:
+        """The penalty of a hand-in with these points, so many ``seconds`` late, as nbgrader sets it; 0 if the plug-in fails."""
+        if self._preprocessor is None or seconds <= 0:
+            return 0.0
+        try:
+            self._preprocessor.init_plugin()
+            penalty = self._preprocessor.plugin_inst.late_submission_penalty(key.learner, points, seconds)
+        except Exception as error:  # an instructor's own code
+            _refuse_trouble(error)
+            return 0.0
+        return min(max(0.0, penalty or 0.0), points)
 
 
 def _refuse_trouble(error: Exception) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "ExerciseRun",
     "OutcomeMaker",
     "as_it_counts_now",
+    "counted_by",
     "known_lines",
     "named_in",
     "redacted",
@@ -213,17 +214,19 @@ def as_it_counts_now(blueprint: Blueprint, kept: Verdict) -> Verdict:
     """A verdict by the points and texts that its lesson has today. Nothing of it has run again."""
     blank = kept.answers.keys() & {one.id for one in kept.written if not one.answered}
     answers = {**kept.answers, **{name: blueprint.written[name].stub for name in blank}}
+    most = {name: test.points for name, test in blueprint.tests.items()}
     return replace(
         kept,
-        exercises=tuple(_counted(blueprint, one) for one in kept.exercises),
+        exercises=tuple(counted_by(most, one) for one in kept.exercises),
         answers=answers,
         written=written_in(blueprint.written, answers),
         titles=blueprint.titles,
     )
 
 
-def _counted(blueprint: Blueprint, outcome: Outcome) -> Outcome:
-    most = {part: blueprint.tests[part].points for part in outcome.most}
+def counted_by(points_of: Mapping[str, float], outcome: Outcome) -> Outcome:
+    """An outcome by these points of test cells. One that is gone has none."""
+    most = {part: points_of.get(part, 0.0) for part in outcome.most}
     points = {}
     for part, earned in outcome.points.items():
         # What waits for a person has earned nothing, also where there was nothing to earn.

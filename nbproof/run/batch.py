@@ -23,7 +23,7 @@ from traitlets.config import Config
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import copy_receipts, earlier_folder, graded_notebook, keep_earlier
+from nbproof.gradebook.graded_notebook import copy_receipts, graded_notebook
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, join_marks, lacks
 from nbproof.gradebook.reader import is_another, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
@@ -45,6 +45,7 @@ from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
+from nbproof.run.earlier import better_ones, keep_earlier, untold
 from nbproof.run.intake import (
     Intake,
     gradable_lessons,
@@ -194,7 +195,7 @@ class _ClassRun:
         reasons = (
             *self.changed,
             *reasons_to_regrade(jobs),
-            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
+            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items() if count),
         )
         lessons = sorted({one.key.lesson for one in jobs})
         blueprints = {name: self.lessons[name].blueprint for name in lessons}
@@ -262,25 +263,30 @@ class _ClassRun:
             )
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
-        """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
+        """A line for each submission with fewer marks than an earlier hand-in would have today: the marks, and how that one
+        counts again. And one for those that have lost marks otherwise."""
+        better = {one.key: one for one in better_ones(self.root, marks.values(), self.penalties)}
+        for one in untold(better.values(), self.state.told):
+            yield one.line(self.root)
+        told = {name: one for name, one in self.state.told.items() if Key.of(name) not in marks}
+        self.state.told = told | {key.name: (one.place.name, one.gain) for key, one in better.items()}
+        fewer: dict[bool, list[str]] = {True: [], False: []}
         for key, before, now in self._again(marks):
-            if now.score < before.score and self._is_other_work(key, before):
-                kept = earlier_folder(self.root, key, before.digest)
-                step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
-                yield (
-                    f"fewer marks with a new hand-in: {_step(now, before.score, now.score)}. "
-                    f"If the earlier one should count: {course_command(step, self.root)}"
-                )
+            is_other = self._is_other_work(key, before)
+            is_told = key in better if is_other else key.name not in self.state.stood
+            if now.score < before.score and not is_told:
+                fewer[is_other].append(_step(now, before.score, now.score))
+        for is_other, steps in fewer.items():
+            if steps:
+                yield f"{_FEWER[is_other]}: {some_of(steps, 8)}"
 
     def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
-        """A line for those with fewer marks or another late penalty, though they have handed in nothing new."""
-        marked = {*map(Key.of, self.state.stood)}
+        """A line for those with another late penalty, though they have handed in nothing new."""
         same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key, one)]
-        fewer = [_step(now, one.score, now.score) for one, now in same if now.key in marked and now.score < one.score]
-        others = ((one, now) for one, now in same if now.key not in marked and now.penalty != one.penalty)
+        others = (
+            (one, now) for one, now in same if now.key.name not in self.state.stood and now.penalty != one.penalty
+        )
         moved = grouped((self._why_others(one, now), _taken_off(one, now)) for one, now in others)
-        if fewer:
-            yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
         for why, steps in moved.items():
             yield f"late penalties, which are points taken off, are others, and nothing new came: {some_of(steps, 8)}. {why}"
 
@@ -325,7 +331,7 @@ class _ClassRun:
     def _plan(self, intake: Intake, force: bool) -> list[HandIn]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
         held = marks_in(self.writer, *{one.key.lesson for one in intake.submissions})
-        jobs = []
+        jobs, behind = [], list[tuple[HandIn, Verdict]]()
         for one in intake.submissions:
             key = one.key
             if one.problem:
@@ -349,13 +355,16 @@ class _ClassRun:
             if is_behind or is_behind_lms or lacks_some:
                 # Points or texts are others, an LMS calls it late since, or the run that marked it was cut off before the
                 # gradebook had it all.
-                if is_behind:
-                    self._recounted[key.lesson] += 1
-                verdict = as_it_counts_now(lesson.blueprint, kept)
-                self._write_down(verdict, one.path, answer_digests(verdict))
+                self._recounted[key.lesson] += is_behind
+                behind.append((one, kept))
             else:
                 self._verdicts[key] = kept.in_short()
-        self.state.plan({one.key.name: self._stood[one.key] for one in jobs})
+        recounted = [one for one, kept in behind if kept.shown != self.lessons[one.key.lesson].registered]
+        self.state.plan({one.key.name: self._stood[one.key] for one in (*jobs, *recounted)})
+        self.state.save()
+        for one, kept in behind:
+            verdict = as_it_counts_now(self.lessons[one.key.lesson].blueprint, kept)
+            self._write_down(verdict, one.path, answer_digests(verdict))
         self._stood |= {Key.of(name): one for name, one in self.state.stood.items()}
         return jobs
 
@@ -486,6 +495,12 @@ def _step(mark: Mark, before: float, now: float) -> str:
     return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
+_FEWER = {
+    True: "fewer marks with a new hand-in, and by today's dates and penalty no earlier one would have more",
+    False: "fewer marks for the same work, which was graded again, or has other points",
+}
+
+
 _PENALTY = "penalty_method, plugin_class"
 """What sets the penalty there."""
 
@@ -496,7 +511,8 @@ def _taken_off(before: Stood | Mark, now: Mark) -> str:
 
 def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], tuple[str, ...]]:
     """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way, and
-    a line if penalties are others now: the next run finds them as they are.
+    lines: if penalties are others now, which the next run finds as they are, and on earlier hand-ins that would have more marks
+    now, until a run has told that.
 
     A plug-in that fails for one assignment is named by the next run. ``late``: as in :func:`grade_class`.
     """
@@ -518,13 +534,15 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
                 held = read_marks(root, names)
             penalties.assign(held, lessons)
             after = read_marks(root, names)
+            better = untold(better_ones(root, read_marks(root, lessons).values(), penalties), state.told)
+            fallen = [one.line(root) for one in better]
     except CourseError as error:
         return (error,), ()
     except OSError as error:
         if told := trouble_with_disk(error, root):
             return (told,), ()
         raise
-    return (), tuple(_moved(root, before, after))
+    return (), (*_moved(root, before, after), *fallen)
 
 
 def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> Iterator[str]:

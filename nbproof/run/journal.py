@@ -45,6 +45,7 @@ __all__ = [
     "only_run",
     "problems_of",
     "settled_in",
+    "verdict_in",
     "write_verdict",
 ]
 
@@ -87,6 +88,8 @@ class RunState:
         stood = kept.get("stood", {})
         self.stood: dict[str, Stood | None] = {**stood, **{name: Stood(*one) for name, one in stood.items() if one}}
         """By name, what a run had to mark, and what counted for it; None for what had no mark."""
+        self.told: dict[str, tuple[str, float]] = {name: (one[0], one[1]) for name, one in kept.get("told", {}).items()}
+        """By name, the earlier hand-in that people were told of, which would have more marks: its folder, and how many more."""
         self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
 
     @property
@@ -119,7 +122,8 @@ class RunState:
     def save(self) -> None:
         """Write everything to the file."""
         state = {
-            name: getattr(self, name) for name in ("key", "registered", "references", "named", "gradebook", "stood")
+            name: getattr(self, name)
+            for name in ("key", "registered", "references", "named", "gradebook", "stood", "told")
         }
         _write(self._path, state | {"open": self._open})
 
@@ -233,7 +237,11 @@ def _answers_of(root: Path, key: Key) -> Path:
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     """The verdict that a run has kept of a submission; None if there is none, or if the file holds anything else."""
-    path = journal_of(root, learner, lesson)
+    return verdict_in(journal_of(root, learner, lesson), Key(learner, lesson))
+
+
+def verdict_in(path: Path, key: Key) -> Verdict | None:
+    """The verdict in a file, if it is on this submission; else None."""
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
@@ -242,7 +250,7 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
         verdict = Verdict.from_dict({**kept.pop("verdict", {}), **kept})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return verdict if (verdict.learner, verdict.lesson) == (learner, lesson) else None
+    return verdict if (verdict.learner, verdict.lesson) == key else None
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
@@ -257,6 +265,7 @@ def forget(root: Path, learners: Collection[str]) -> None:
     for learner in learners:
         state.named.pop(learner, None)
     state.stood = {name: one for name, one in state.stood.items() if Key.of(name).learner not in learners}
+    state.told = {name: one for name, one in state.told.items() if Key.of(name).learner not in learners}
     state.save()
     marking = root / ".course" / "marking.json"
     marked = read_dict(marking).items()

@@ -114,8 +114,10 @@ def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tu
     # The column behind it says whether the grade can be changed.
     after = slice(most + 1, most + 2)
     locked = frozenset(at for at, row in enumerate(sheet.rows) if plain("".join(row[after])) in _NO)
-    told = (re.search(r"\d*$", row[at[IDENTIFIER]].strip()) for row in sheet.rows[1:] if IDENTIFIER in at)
-    numbers = frozenset(map(SYSTEM.on_roster, (one[0] for one in told if one))) - {""}
+    numbers: dict[int, str] = {}
+    if IDENTIFIER in at:
+        told = ((line, re.search(r"\d+$", row[at[IDENTIFIER]].strip())) for line, row in enumerate(sheet.rows))
+        numbers = {line: SYSTEM.on_roster(number[0]) for line, number in told if number}
     table = GradeTable(1, ids, names, only=at[GRADE], assigned=numbers, locked=locked)
     if found := {text for text in said if text.strip(" -–")}:
         return replace(table, maxima={at[GRADE]: found})

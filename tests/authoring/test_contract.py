@@ -158,7 +158,7 @@ def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None
 def told(records: dict[str, Record], name: str, fact: str) -> tuple[str, str]:
     """The place of a fact: file, and its line."""
     (found,) = {str(one): one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}.values()
-    assert found.next_command.split("; then: ")[-1] == course_command(f"check {name}")
+    assert found.next_command.rpartition("; then: ")[2] == course_command(f"check {name}") != found.next_command
     path, _, line = found.place.rpartition(":")
     return Path(path).name, Path(path).read_text().splitlines()[int(line) - 1]
 
@@ -204,5 +204,5 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     assert endless.fact == "cut: accepted answer endless: its trial was cut off: timeout"
     assert endless.place.endswith("right.py:7")
     assert dies.fact == "cut: accepted answer dies: its trial was cut off: died: full"
-    assert dies.next_command == course_command("check cut")
+    assert dies.next_command == f"mend the answer there, or its checks; then: {course_command('check cut')}"
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]

@@ -41,9 +41,15 @@ def test_of_an_option_with_one_value_a_second_one_is_refused(words: str, capsys:
             ("no lesson or exercise is called 'init_one', and may mean: init_ones", "choose from: "),
         ),
         ("grade nonsense --course {root}", ("no lesson is called 'nonsense'", "choose from: 01_module_anatomy")),
+        *(
+            (f"{command} --course {{root}}", ("and may mean: 02_tensor_hooks", "02_tensor_hooks"))
+            for command in ("grade 2", "lab 02", "check tensor", "check-notebook 2")
+        ),
+        ("--nonsense", ("--nonsense is no command: a call begins with one", "--help")),
+        ("--course {root} grade", ("--course is no command: a call begins with one", "--help")),
         *((f"{command} --course {{empty}}", ("{empty}", "")) for command in ("lab", "grade", "build", "check")),
         ("check --course {empty}/none", ("there is no such folder", "")),
-        ("check-notebook 04_apply --course {bare}", ("there is no such notebook", "lab LESSON")),
+        ("check-notebook 04_apply --course {bare}", ("no notebook is called '04_apply'\n", "lab LESSON")),
         ("check-notebook {bare}/mine --course {bare}", ("this is a folder", "mine/04_apply.ipynb")),
         ("grade --names class.csv", ("say how to read an upload", "add --from PATH")),
         ("grad", ("no command is called 'grad', and may mean: grade\n", "choose from: lab, ")),

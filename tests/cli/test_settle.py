@@ -69,6 +69,7 @@ def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, caps
     for number, files in enumerate((first, first | {"roebob_2_8_01_first.ipynb": notebook("01_first", 2)})):
         (tmp_path / f"{number}.zip").write_bytes(zipped(files))
     assert said(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[0] == 1
+    assert "'nobody' is no learner's id" in said(capsys, root, "settle nobody")[1]
     code, told = said(capsys, root, "settle leekim_33_7_essay.pdf")
     assert code == 0 and "seen: what has no mark counts 0" in told
     code, told = said(capsys, root, f"collect {tmp_path}/1.zip --lesson 01_first")

@@ -115,6 +115,37 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert stamp.read_text()[:10] != HANDED_IN["late"][:10]
 
 
+def test_an_earlier_hand_in_is_named_when_it_would_have_more_marks_by_todays_dates(
+    late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``later`` hands in 4 of 4, then 2, a week late; an extension and the penalty move afterwards."""
+    root, config = late_class.root, late_class.root / "nbgrader_config.py"
+    (root / "roster.csv").write_text("learner\nlater\n")
+    late_class.grade()
+    late_class.hand_in("later", {"first": RIGHT["first"]})
+
+    def remarks(roster: str = "") -> list[str]:
+        assert not roster or main(["roster", *roster.split(), "--course", str(root)]) == 0
+        told = late_class.grade(only=["later"]).remarks
+        return [one for one in told if not one.startswith("late penalties")]
+
+    assert remarks() == [], "it would be as late, and have 0 as well"
+    told = f"fewer marks with a new hand-in: later/{LESSON}: 4 → 2. If the earlier one should count: "
+    assert main(["roster", "extend", "later", LESSON, "2026-03-10", "--course", str(root)]) == 0
+    capsys.readouterr()
+    assert main(["report", "--course", str(root)]) == 0 and told in capsys.readouterr().out
+    assert [one.startswith(told) for one in remarks()] == [True] and remarks() == []
+    # An extension that ends costs both the same.
+    late_class.hand_in("later", {"first": RIGHT["first"] + "\n"})
+    none = "fewer marks with a new hand-in, and by today's dates and penalty no earlier one would have more"
+    assert remarks(f"extend later {LESSON} none") == [f"{none}: later/{LESSON}: 2 → 0"]
+    config.write_text(config.read_text().replace("score * 0.5", "score * 0.05"))
+    (said,) = remarks()
+    assert f"later/{LESSON}: 2.6 → 1.3. " in said
+    assert main(shlex.split(said.partition(" -m course ")[2])) == 0
+    assert (late_class.book()["later"], _penalties(late_class)["later"], remarks()) == (4, 1.4, [])
+
+
 def test_a_time_that_cannot_be_read_is_named_on_the_way_back(
     late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:

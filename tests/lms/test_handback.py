@@ -151,7 +151,10 @@ def test_moodle_gives_each_page_to_whom_it_is_about(graded: Path, capsys: pytest
         assert not [other for other in (JANE, "Roe-Ünal", "Evelina") if other in page and other not in learner]
 
 
-def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("is_put_back", [False, True])
+def test_canvas_takes_each_page_for_the_latest_attempt(
+    is_put_back: bool, course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     _collect(course, {
         "doejane_LATE_3143_207797_x.ipynb": _by("jane"), "roebob_3144_207798_link-list.ipynb": _by("bob"),
         "evesmith_3145_207799_work.zip": zipped({"doejane_3143_207797_x.ipynb": _by("eve")}),
@@ -160,6 +163,9 @@ def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pyt
         "doejane_LATE_3143_300001_x-1.ipynb": _by("jane again"), "roebob_3144_207798_link-list.ipynb": _by("bob"),
         "evesmith_3145_207799_work.zip": zipped({"doejane_3143_207797_x.ipynb": _by("eve")}),
     }, "later.zip")  # fmt: skip
+    (before,) = course.glob("collected/*-later.zip/replaced/doejane/*")
+    if is_put_back:
+        collect(COURSE, course, [before], lesson=LESSON, learner="doejane")
     _grade(course)
     assert _back(course, "canvas") == 0
     told = capsys.readouterr().out

@@ -225,6 +225,13 @@ def test_two_learners_of_one_name_are_named_and_stay_two(
     assert "jd1 Jane Doe and jane@home.org Jane Doe may be one person" in capsys.readouterr().out
     assert main(["roster", "add", "jd1", "--also", "jane@home.org", "--course", str(course)]) == 2
     assert "make one line of the two" in capsys.readouterr().err
+    (tmp_path / "w.csv").write_text(
+        "Identifier,ID number,Full name\nParticipant 7,j2,Jane Doe\nParticipant 8,e2,Eve Noe\n"
+    )
+    assert main(["roster", "import", str(tmp_path / "w.csv"), "--course", str(course)]) == 1
+    assert "so nothing is taken: j2 Jane Doe, e2 Eve Noe" in capsys.readouterr().err and len(members_of(course)) == 4
+    assert main(["roster", "add", "e2", "--name", "Eve Noe", "--course", str(course)]) == 0
+    assert main(["roster", "import", str(tmp_path / "w.csv"), "--course", str(course)]) == 0
 
 
 def test_a_learner_gets_other_names_by_hand_and_by_a_table_of_a_few(
@@ -284,6 +291,8 @@ def test_a_column_that_is_not_used_is_named(tmp_path: Path) -> None:
     assert _read(tmp_path, HANDMADE).notes == ()
     (named, left) = _read(tmp_path, "Vorname,Nachname,Note\nAda,King,x\nBen,Okri,y\n").notes
     assert "no column holds ids" in named and "`roster remove`" in named and left == "names.csv: not used: 'Note'"
+    (mailed,) = _read(tmp_path, "Name;Mail\nAda King;ada@u.edu\n").notes
+    assert "no column holds ids" in mailed and "in the column 'Mail'. If one does, call it 'learner'" in mailed
 
 
 FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]

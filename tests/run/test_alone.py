@@ -89,9 +89,9 @@ def test_what_is_wrong_with_a_lesson_is_not_to_be_mended_in_the_notebook(room: R
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "none of its cells is a TODO cell"),
+        ("{", "this is no notebook"),
         ('{"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}]}', "belongs to no lesson"),
-        (None, "no such notebook"),
+        (None, "no notebook is called"),
     ],
 )
 def test_what_is_no_notebook_of_the_course(

@@ -43,6 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
 
 DOUBLED: Cells = {"f": ("answer", "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION")}
+FEWER = "fewer marks for the same work, which was graded again, or has other points"
 CHANGED = f"{LESSON}: the lesson, or what grades it, changed"
 
 
@@ -67,8 +68,7 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, as
     again = room.grade(seed=6)
     assert scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
-    told = f"fewer marks for the same work, which was graded again: ada/{LESSON}: 4 → 3, lou/{LESSON}: 2 → 1"
-    assert again.remarks == (told,)
+    assert again.remarks == (f"{FEWER}: ada/{LESSON}: 4 → 3, lou/{LESSON}: 2 → 1",)
     assert {score.how for score in again.marks.values()} == {"graded"}
     assert all(asked[f"test_{name}"] for name in POINTS)
     assert {room.verdict(learner).seed for learner in ("ada", "ben", "lou")} == {6}
@@ -106,7 +106,11 @@ def test_changed_points_and_prose_arrive_everywhere_and_nothing_runs(room: Rehea
     with room.gradebook() as book:
         assert book.find_assignment(LESSON).max_score == 8
         assert book.find_submission(LESSON, "ben").score == 7.5
-    assert room.grade().reasons == ()
+    assert (room.grade().reasons, again.remarks) == ((), ())
+    with room.edited() as cells:
+        cells["test_third"]["metadata"]["nbgrader"]["points"] = 4.0
+    assert room.grade().remarks == (f"{FEWER}: ada/{LESSON}: 8 → 7, ben/{LESSON}: 7.5 → 6.5",)
+    assert room.grade().remarks == ()
 
 
 def test_the_stubs_of_an_older_version_are_nobodys_answers(room: Rehearsal) -> None:
