@@ -158,7 +158,6 @@ def _taken(item: IncomingFile, held: FileRecord | None, by_hand: bool, became: s
     before = f" of {held.time:%Y-%m-%d %H:%M}" if held is not None and held.time else ""
     remarks = {
         f"replaces the copy{before or ' that was there'}": held is not None,
-        "late": item.record.late,
         f"{item.holds}: is it damaged?": item.rank is Kind.UNKNOWN,
         "only Jupyter's own copy came": item.rank is Kind.CHECKPOINT,
         f"it was taken out of submitted/ before; `{away}` takes it out for good": (

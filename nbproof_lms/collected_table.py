@@ -90,19 +90,20 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
 def _after_its_date(collected: Collected, root: Path) -> Iterator[str]:
     """A line for each copy that a person handed in after the due date, and that nothing dates."""
     by_hand = [one for one in collected.records if one.by_hand and one.status == "taken"]
-    undated = [one.key for one in by_hand if one.time is None and not one.late]
+    undated = [one for one in by_hand if one.time is None and not one.late]
     if not undated:
         return
     with opened_gradebook(root) as book:
         dates = DueDates() if book is None else due_dates_in(book)
-    for key in undated:
+    for record in undated:
+        key = record.key
         lesson = Key(key.learner, key.assignment)
         due = dates.extensions.get(lesson, dates.lessons.get(lesson.lesson))
         if due is not None and due < datetime.now(UTC):
             stamp = places(root).folder("submitted", *key) / TIME
             yield (
-                f"nothing says when {key.name} was handed in, so it counts as in time; it was due {in_utc(due)}. If it came "
-                f"late, write when into {stamp}, such as 2026-11-20 18:00 UTC"
+                f"nothing says when {_with_why(record)} was handed in, so it counts as in time; it was due {in_utc(due)}. If it "
+                f"came late, write when into {stamp}, such as 2026-11-20 18:00 UTC"
             )
 
 
@@ -114,9 +115,12 @@ def _without_time(collected: Collected) -> Iterator[str]:
     for name in sorted({record.system for record in there if systems()[record.system].dates_entries}):
         own = sorted((record for record in there if record.system == name), key=lambda record: not record.why)
         names = [_with_why(record) for record in own]
+        also = f", also in a table that --names takes ({systems()[name].export})"
+        if all(record.lms_status for record in own):
+            also = ""
         yield (
             f"nothing in this upload says when these were handed in, so they count as in time: {some_of(names, 8)}. {name} shows "
-            f"when, also in a table that --names takes ({systems()[name].export}): for who was late write that into "
+            f"when{also}: for who was late write that into "
             "submitted/LEARNER/LESSON/timestamp.txt, such as 2026-11-20 18:00 UTC"
         )
 
@@ -128,8 +132,7 @@ def _with_why(record: FileRecord) -> str:
 
 def _says_something(record: FileRecord) -> bool:
     """Whether there is more to say of a file than that it has its usual place."""
-    is_late = record.late and record.status in STANDS
-    return bool(record.why or record.needs_person or record.status not in PLACED or is_late)
+    return bool(record.why or record.needs_person or record.status not in PLACED)
 
 
 def _table(records: Sequence[FileRecord], root: Path) -> Table:

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import is_noted, settled_in
-from nbproof.text import in_one_line, some_of
+from nbproof.text import in_one_line, in_utc, some_of
 from nbproof_lms.arrivals import Arrived, IncomingFile, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
@@ -74,11 +74,11 @@ def collect(
     with trouble, _waiting_room(root) as room:
         arrived = _arrived(asked, brought, room, step)
         _refuse_a_class(root, arrived, named)
-        submitted = SubmittedFolder(root)
+        submitted = SubmittedFolder(root, told.said)
         filing = _Filing(book, submitted, roster, among, named)
         items = [_with_its_time(root, asked, item) for item in filing.file(arrived)]
         items = attach(choose(items, submitted, book, by_hand=learner is not None), submitted)
-        items = [_with_word(item, told.said) for item in items]
+        items = [_with_word(item) for item in items]
         collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes))
 
@@ -201,6 +201,7 @@ class _Filing:
         record = replace(item.record, learner=owner.learner, why=item.record.why or owner.why, system=owner.system)
         if owner.system and owner.entry is not None:
             record = _with_entry(record, owner.entry)
+            record = replace(record, lms_status=self.submitted.lms_status(record))
             if has_times and systems()[owner.system].dates_entries:
                 record = replace(record, time=_unless_far(item.time))
         return replace(item, record=record, called=owner.file)
@@ -278,16 +279,21 @@ def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFi
     return replace(item, record=replace(item.record, time=time, late=late, aside=True))
 
 
-def _with_word(item: IncomingFile, said: Mapping[str, str]) -> IncomingFile:
-    """A file with what its LMS's table says of it, such as ``Submitted for grading - 2 days late``, if nothing dates it."""
-    name, _, number = item.record.account.partition(":")
-    if not name or item.record.time is not None or item.record.status not in STANDS or item.record.why:
+def _with_word(item: IncomingFile) -> IncomingFile:
+    """A notebook with what its LMS says of when it came. What its table says, such as ``Submitted - 2 days late``, is told if
+    nothing dates it."""
+    record = item.record
+    if item.kind is Kind.DATA or record.status not in STANDS | {"waits"}:
         return item
-    told = said.get(systems()[name].on_roster(number), "")
+    remarks = [record.why]
+    if record.time is not None and record.status == "waits":
+        remarks.append(f"handed in {in_utc(record.time)}")
+    if record.late:
+        remarks.append("late")
     # In every language the words for late hold a number; for in time they hold none.
-    if not re.search(r"\d", told):
-        return item
-    return item.ended(item.record.status, f"{name} says: {told}")
+    if record.time is None and re.search(r"\d", record.lms_status):
+        remarks.append(f"the LMS says: {record.lms_status}")
+    return item.ended(record.status, "; ".join(filter(None, remarks)))
 
 
 def _looked_at(item: IncomingFile, book: LessonBook) -> IncomingFile:
@@ -364,6 +370,7 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile],
                 write_list(home, kept)
             else:
                 note += "; nothing changed"
+                _note_statuses(home, before, records)
             notes.append(note)
             heres.append(upload.folder)
         else:
@@ -376,6 +383,16 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile],
             put_into_submitted(root, kept.records, here, home / "replaced")
             write_list(home, replace(kept, unfinished=False))
     return Collected(tuple(uploads), tuple(notes))
+
+
+def _note_statuses(home: Path, before: KeptUpload, records: Sequence[FileRecord]) -> None:
+    """Write into an upload's list what the LMS's table says of its files now, where that is new."""
+    statuses = {(one.name, one.sha256): one.lms_status for one in records if one.lms_status}
+    found = []
+    for one in before.records:
+        found.append(replace(one, lms_status=statuses.get((one.name, one.sha256), one.lms_status)))
+    if (*found,) != before.records:
+        write_list(home, replace(before, records=tuple(found)))
 
 
 def _next_folder(root: Path, name: str) -> str:

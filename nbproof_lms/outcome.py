@@ -65,14 +65,15 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "not chosen", "removed", "settled", "te
 class FileRecord:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it.
 
-    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``said``: the LMS's
-    time, if it cannot be read. ``kept``: the path of the byte-exact copy, relative to the upload's folder in collected/; empty
-    if only the archive holds it. ``number``: the LMS's number of what was handed in, which grows; 0 if there is none.
-    ``changed``: the file's last change in seconds since 1970, on a disk or by the innermost archive that tells it, or 0: it puts
-    a learner's copies in order, and dates nothing. ``account``: the LMS and its own number of the learner: ``Canvas:123``.
-    ``system``: the LMS that handed it over, if one did. ``by_hand``: a person has said that it is the learner's, so it counts if
-    nothing else tells. ``aside``: it came from a copy that was put aside before. ``beside``: the name of a data file beside its
-    notebook. ``folder``: the name of the folder in collected/ that keeps the upload.
+    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``said``: the LMS's time,
+    if it cannot be read. ``lms_status``: what the LMS's table said of it last, such as ``Submitted - 2 days late``. ``kept``:
+    the path of the byte-exact copy, relative to the upload's folder in collected/; empty if only the archive holds it.
+    ``number``: the LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change in
+    seconds since 1970, on a disk or by the innermost archive that tells it, or 0: it puts a learner's copies in order, and dates
+    nothing. ``account``: the LMS and its own number of the learner: ``Canvas:123``. ``system``: the LMS that handed it over, if
+    one did. ``by_hand``: a person has said that it is the learner's, so it counts if nothing else tells. ``aside``: it came from
+    a copy that was put aside before. ``beside``: the name of a data file beside its notebook. ``folder``: the name of the folder
+    in collected/ that keeps the upload.
     """
 
     name: str = ""
@@ -83,6 +84,7 @@ class FileRecord:
     time: datetime | None = None
     late: bool = False
     said: str = ""
+    lms_status: str = ""
     look: bool = False
     sha256: str = ""
     kept: str = ""

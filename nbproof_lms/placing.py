@@ -20,16 +20,20 @@ from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof.text import counted
 from nbproof_lms.outcome import STANDS, FileRecord, broken_off, digest_in, records_in, write_list
-from nbproof_lms.system import Numbers, systems
+from nbproof_lms.system import Numbers, System, systems
 
 __all__ = ["SubmittedFolder", "finish_broken_off", "put_into_submitted", "same_bytes"]
 
 
 @dataclass
 class SubmittedFolder:
-    """The course's submitted/, and what earlier lists in collected/ say of what lies there."""
+    """The course's submitted/, and what earlier lists in collected/ say of what lies there.
+
+    ``said``: number -> the status that a table gives to its learner, if a person has named one.
+    """
 
     root: Path
+    said: Mapping[str, str] = field(default_factory=dict)
     numbers: Numbers = field(default_factory=lambda: defaultdict(set))
 
     def __post_init__(self) -> None:
@@ -44,6 +48,18 @@ class SubmittedFolder:
     def _by_key(self) -> Mapping[Key, Sequence[FileRecord]]:
         """The same records by learner and lesson."""
         return grouped((record.key, record) for record in self._earlier)
+
+    @cached_property
+    def _statuses(self) -> Mapping[tuple[str, str], str]:
+        """Account and digest -> what the LMS's table said last of these bytes."""
+        return {(one.account, one.sha256): one.lms_status for one in self._earlier if one.account and one.lms_status}
+
+    def lms_status(self, record: FileRecord) -> str:
+        """What the LMS's table says of a file, or said before; empty if it says nothing."""
+        name, _, number = record.account.partition(":")
+        system = systems().get(name, System())
+        before = self._statuses.get((record.account, record.sha256), record.lms_status)
+        return self.said.get(system.on_roster(number)) or before
 
     def note_numbers(self, records: Iterable[FileRecord]) -> None:
         """Keep which learner has which number by these records of an upload: the next upload is compared with that."""
@@ -75,14 +91,15 @@ class SubmittedFolder:
         return next(same, "")
 
     def with_lms_time(self, record: FileRecord) -> FileRecord:
-        """The record with the time, and the word late, of the LMS that handed over these bytes before, as this learner's or as
-        nobody's. A copy that a run has put aside keeps its own."""
+        """The record with the time, the word late and the status of the LMS that handed over these bytes before, as this
+        learner's or as nobody's. A copy that a run has put aside keeps its own."""
         if (record.time is not None or record.late) and not record.system:
             return record
         same = (one for one in reversed(self._earlier) if one.says_when and one.sha256 == record.sha256)
-        fitting = (one for one in same if one.learner in {"", record.learner} and one.lesson in {"", record.lesson})
-        before = next(fitting, record)
-        return replace(record, time=before.time, late=before.late, said=before.said)
+        fitting = [one for one in same if one.learner in {"", record.learner} and one.lesson in {"", record.lesson}]
+        before = next(iter(fitting), record)
+        status = next(filter(None, map(self.lms_status, fitting)), "")
+        return replace(record, time=before.time, late=before.late, said=before.said, lms_status=status)
 
     def why_blocked(self, learner: str, lesson: str) -> str:
         """A sentence if nothing may be put into this folder, because a link or a file is in its place; else empty."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from nbproof.cells import CellKind, stub_of
 from nbproof.course_file import Course
-from nbproof.lesson.check_cell import canary_in, checks_in, probe_in
+from nbproof.lesson.check_cell import canary_in, checks_in, names_asked, probe_in
 
 __all__ = ["FILES", "Candidate", "Cell", "CheckCell", "Exercise", "Lesson", "PlainCell", "Question", "TestCell"]
 
@@ -81,6 +81,11 @@ class CheckCell(TestCell):
     def probe(self) -> str:
         """What a worker gets, with hidden checks: for a process that shows nothing any more."""
         return probe_in(self.source)
+
+    @cached_property
+    def names_asked(self) -> frozenset[str]:
+        """The learner's names that this may look at."""
+        return names_asked(self.probe)
 
     @cached_property
     def shown_probe(self) -> str:

@@ -109,6 +109,10 @@ class Blueprint(Lesson):
         first = {name: Path(name).parts[0].partition(".")[0] for name in files}
         return {name: data for name, data in files.items() if name not in self.beside and first[name] not in modules}
 
+    def files_with(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """What lies beside a learner's notebook when it runs: the instructor's files, and theirs."""
+        return {**self.beside, **self.theirs(files)}
+
     @cached_property
     def titles(self) -> dict[str, str]:
         """Exercise, or question -> the title that people read."""

@@ -16,12 +16,13 @@ import math
 import re
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from random import Random
 from typing import Any
 
 from nbproof.cells import CellKind
+from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge_client import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
@@ -37,7 +38,7 @@ from nbproof.syntax import parsed
 from nbproof.text import head_of, printable, readable
 from nbproof.values.results import ProbeError
 
-__all__ = ["Execution"]
+__all__ = ["Execution", "limits_of"]
 
 _Step = tuple[CellKind, str]
 """(kind, name): setup, answer and test with their grade_id; show and own with a name made from their place."""
@@ -136,6 +137,22 @@ def _split_at(source: str, line: object) -> tuple[str, str]:
     return source, ""
 
 
+def limits_of(engine: Engine, blueprint: Blueprint) -> GradingLimits:
+    """What holds for a hand-in of a lesson.
+
+    If the course gives each cell its seconds, the whole notebook gets more in proportion, as nbgrader does.
+    """
+    limits = engine.limits.for_lesson(blueprint.slug)
+    # The instructor's data is there before a learner's code has written anything.
+    limits.disk_mb += sum(map(len, blueprint.beside.values())) >> 20
+    seconds = blueprint.cell_seconds
+    if seconds:
+        longer = seconds / limits.exercise_seconds if math.isfinite(seconds) else 1.0
+        limits.submission_seconds *= max(1.0, longer)
+        limits.exercise_seconds = seconds
+    return limits
+
+
 class Execution:
     """One run of a submission's cells, and what it has brought."""
 
@@ -149,12 +166,9 @@ class Execution:
         all_of_it: bool,
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
-        self.limits = engine.limits.for_lesson(blueprint.slug)
+        self.limits = limits_of(engine, blueprint)
         self._interrupts = blueprint.cell_seconds is not None
         """Whether a cell that runs too long is interrupted, and the next one runs."""
-        self._take_cells_time(blueprint.cell_seconds or 0.0)
-        # The instructor's data is there before a learner's code has written anything.
-        self.limits.disk_mb += sum(map(len, blueprint.beside.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
         tested = (test.exercise for test in blueprint.tests.values())
@@ -184,13 +198,6 @@ class Execution:
         self._spent: dict[str, float] = {}
         """Seconds of each exercise."""
 
-    def _take_cells_time(self, seconds: float) -> None:
-        """Give each cell so many seconds, and the whole notebook more in proportion, as nbgrader does; 0 changes nothing."""
-        if seconds:
-            longer = seconds / self.limits.exercise_seconds if math.isfinite(seconds) else 1.0
-            self.limits.submission_seconds *= max(1.0, longer)
-            self.limits.exercise_seconds = seconds
-
     def _misses_something(self) -> bool:
         """Whether a name that was not there stands in a cell that has not run: one that shows something.
 
@@ -202,9 +209,12 @@ class Execution:
         shown = "\n".join(cell.source for cell in self.blueprint.handout.cells if cell.kind is CellKind.SHOW)
         return "import *" in shown or bool(self._missing & set(re.findall(r"\w+", shown)))
 
-    def run(self) -> None:
-        """Run everything. If the learner's code takes a worker with it, the loss is noted."""
-        self._run_all()
+    def run(self, fresh: Worker | None = None) -> None:
+        """Run everything. If the learner's code takes a worker with it, the loss is noted.
+
+        ``fresh``: a worker with these files and limits, in which no code has run. It is the first, and is ended.
+        """
+        self._run_all(fresh)
         for name, exercise in self.exercises.items():
             exercise.seconds += self._spent[name]
         self.misses_something = self._misses_something()
@@ -214,7 +224,7 @@ class Execution:
             self.order = self.order[: 1 + max(at for at, (_, name) in enumerate(self.order) if name in wanted)]
             self._run_all()
 
-    def _run_all(self) -> None:
+    def _run_all(self, fresh: Worker | None = None) -> None:
         self.engine.wait_until_ready()
         start, seconds = time.monotonic(), self.limits.submission_seconds
         self._until = start + seconds
@@ -222,12 +232,15 @@ class Execution:
         self._spent = dict.fromkeys(self.exercises, 0.0)
         position = 0
         while position < len(self.order):
-            with self.engine.worker(self.files, self.limits) as worker:
+            with ExitStack() as forked:
+                worker = fresh or forked.enter_context(self.engine.worker(self.files, self.limits))
+                fresh = None
                 try:
                     if self._catch_up(worker, position):
                         position = self._go_on(worker, position)
                 finally:
                     self.peak = max(self.peak, worker.peak_mb)
+                    worker.end()
             if time.monotonic() > self._until:
                 self._give_up(position)
                 break

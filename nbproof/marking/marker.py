@@ -1,6 +1,6 @@
 """Marks one handed-in notebook after another with an engine of this machine. It does not matter who calls.
 
-The notebook is read in a sealed fork that nothing can hurt.
+The notebook is read in a sealed fork, in which its cells run only afterwards.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from nbproof.errors import CourseError
-from nbproof.lesson.check_cell import names_asked
 from nbproof.marking.blueprint import Blueprint, written_in
-from nbproof.marking.execution import Execution
+from nbproof.marking.execution import Execution, limits_of
 from nbproof.marking.judge_client import Judge
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import ExerciseRun, OutcomeMaker, known_lines, named_in, redacted
@@ -24,6 +23,7 @@ from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.outputs import Outputs
+from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import printable
 from nbproof.values.results import first_wrong
 
@@ -38,18 +38,18 @@ _MOST_SCRIPTS, _MOST_OF_A_SCRIPT = 20, 30_000
 """Scripts beside a notebook that are looked through, and characters of each."""
 
 
-def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Answers:
+def read_answers(worker: Worker, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Answers:
     """The answers in the bytes that were handed in. Raises Damaged if there are none: its text says why.
 
-    ``files``: what lies beside the notebook. What may be an answer there waits for a person.
+    ``worker``: a fork in which no learner's code has run. ``files``: what lies beside the notebook. What may be an answer
+    there waits for a person.
     """
     scripts = sorted(name for name in blueprint.theirs(files) if name.endswith(".py"))[:_MOST_SCRIPTS]
     texts = {printable(name): files[name][:_MOST_OF_A_SCRIPT].decode("utf-8", "replace") for name in scripts}
     request = {"op": "notebook", "handout": asdict(blueprint.handout), "scripts": texts}
     try:
-        with engine.worker({}) as worker:
-            worker.deadline = time.monotonic() + SECONDS
-            answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
+        worker.deadline = time.monotonic() + SECONDS
+        answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:
         why = {"timeout": "takes too long", "memory": "takes too much memory"}.get(loss.cause, "ends the reader")
         raise Damaged(f"it cannot be read: reading it {why}") from None
@@ -68,16 +68,25 @@ def _newer_python(data: bytes) -> str:
 
 
 def mark(
-    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
+    engine: Engine,
+    blueprint: Blueprint,
+    judge: Judge,
+    rebuilt: Answers,
+    learner: str,
+    files: dict[str, bytes],
+    fresh: Worker | None = None,
 ) -> Verdict:
-    """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this."""
-    files = {**blueprint.beside, **blueprint.theirs(files)}
+    """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this.
+
+    ``fresh``: a fork that holds the files, and in which no code has run; it is ended.
+    """
+    files = blueprint.files_with(files)
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.prepare()
 
     # What a plain test rests on, nobody can see.
     run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=bool(blueprint.plain))
-    run.run()
+    run.run(fresh)
     seconds, peak = run.seconds, run.peak
     if run.misses_something:
         # Before anything is marked wrong for a name that is not there: in a notebook all would have run. Nothing has been
@@ -140,7 +149,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 if hidden:
-                    finding = redacted(blueprint.course, finding, names_asked(test.probe), lines)
+                    finding = redacted(blueprint.course, finding, test.names_asked, lines)
                 findings.append(finding)
             exercise.replies[name] = []
 
@@ -157,10 +166,13 @@ class Marker:
         learner, lesson = one.key
         try:
             blueprint = self.blueprints[lesson]
-            rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
-            if one.remark:
-                rebuilt = replace(rebuilt, damage="; ".join(filter(None, [one.remark, rebuilt.damage])))
-            return mark(self.engine, blueprint, self._judges[lesson], rebuilt, learner, one.files)
+            judge = self._judges[lesson]
+            # One fork reads the notebook, and is the first that runs it: to fork takes longer than to read.
+            with self.engine.worker(blueprint.files_with(one.files), limits_of(self.engine, blueprint)) as fresh:
+                rebuilt = read_answers(fresh, blueprint, one.notebook, one.files)
+                if one.remark:
+                    rebuilt = replace(rebuilt, damage="; ".join(filter(None, [one.remark, rebuilt.damage])))
+                return mark(self.engine, blueprint, judge, rebuilt, learner, one.files, fresh)
         except Damaged as damage:
             return Verdict(learner, lesson, self.seed, problem=str(damage))
         except CourseError:

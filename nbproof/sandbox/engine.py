@@ -31,6 +31,8 @@ _START_SECONDS = 120.0
 _END_SECONDS = 5.0
 _ROOM_SECONDS = 60.0
 _AGAIN_SECONDS = 0.3
+_MARGIN_SECONDS = 40
+"""Processor time beyond what the submission's cells may take: the same process has read the notebook."""
 _MOST_RESTARTS = 3
 """How often the fork server is started again without a worker in between."""
 
@@ -178,7 +180,7 @@ class Engine:
             "processes": min(self._processes, limits.processes),
             "files": limits.open_files,
             "disk": limits.disk_mb << 20,
-            "seconds": int(limits.submission_seconds) + 10,
+            "seconds": int(limits.submission_seconds) + _MARGIN_SECONDS,
         }
         with self._lock, contextlib.suppress(OSError):
             self._next += 1

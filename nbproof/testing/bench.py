@@ -16,7 +16,7 @@ from pathlib import Path
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge_client import Judge
-from nbproof.marking.marker import mark
+from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell
@@ -56,6 +56,11 @@ class Bench:
         ``own``: further cells of the learner's; ``files``: what lies beside the notebook.
         """
         return self.verdict(Answers({**self.blueprint.stubs, **self.given, **(answers or {})}, own=own), files, seed)
+
+    def read(self, notebook: bytes) -> Answers:
+        """The answers in a notebook's bytes. Raises Damaged, which says why, if there are none."""
+        with self.engine.worker({}) as worker:
+            return read_answers(worker, self.blueprint, notebook, {})
 
     def verdict(self, rebuilt: Answers, files: dict[str, bytes] | None = None, seed: int = 7) -> Verdict:
         """The verdict on answers that were read from a notebook."""

@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -251,7 +252,7 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     assert main(["collect", str(path), "--course", str(course), "--names", str(sheet)]) == 0
     late = " ".join(capsys.readouterr().out.split())
     assert (
-        "count as in time: eve/01_first (Moodle says: Zur Bewertung abgegeben - 2 Tage später), jane/01_first." in late
+        "count as in time: eve/01_first (the LMS says: Zur Bewertung abgegeben - 2 Tage später), jane/01_first." in late
     )
     assert "'Status'" not in late and "überfällig" not in late
     assert (
@@ -260,6 +261,32 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
     (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
     assert readable_time_in(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
+
+
+def test_what_moodles_table_says_is_told_of_every_copy(course: Path, tmp_path: Path) -> None:
+    """Of one that waits, replaces another, comes by a command or is put back, and whichever call has named the table."""
+    sheet, word = tmp_path / "sheet.csv", "the LMS says: Zur Bewertung abgegeben - 2 Tage später"
+    sheet.write_text(WORKSHEET)
+
+    def told(who: str, path: Path, **said: Any) -> FileRecord:
+        return next(one for one in collect(COURSE, course, [path], **said).records if one.learner == who)
+
+    first, second, third = (tmp_path / f"{at}.zip" for at in (1, 2, 3))
+    for path, hour, copies in ((first, 10, {"eve_8": A, "kim_9": A}), (second, 10, {"eve_8": C, "jane_7": A}),
+                               (third, 11, {"kim_9": B, "jane_7": A})):  # fmt: skip
+        files = {f"{whose}_assignsubmission_file_/x.ipynb": copy for whose, copy in copies.items()}
+        path.write_bytes(zipped(files, time=datetime(2026, 11, 9, hour, tzinfo=UTC)))
+    assert "LMS says" not in told("eve", first).why + told("eve", second).why, "nobody has named the table"
+    waits = told("eve", second, names=sheet)
+    assert waits.why.endswith(f"which stays; {word}")
+    by_command = told("eve", course / waits.path_in_course, learner="eve")
+    assert by_command.why == f"replaces the copy that was there; {word}"
+    word = "the LMS says: 3 Tage überfällig"
+    assert told("kim", third, names=sheet).why == f"replaces the copy that was there; {word}"
+    assert told("kim", third).why == word, "it is there already"
+    assert told("kim", first, names=sheet).status == "earlier copy"
+    (before,) = course.glob("collected/*-3.zip/replaced/kim/01_first")
+    assert word in told("kim", before, learner="kim").why and _taken(course, "kim") == A
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
@@ -294,7 +321,9 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
 def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, course: Path, tmp_path: Path) -> None:
     files = {"canvas.zip": {"jane_LATE_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, "moodle.zip": TWO_LMSS["moodle.zip"]}
     for name in sorted(files, reverse=last == "canvas.zip"):
-        collect(COURSE, course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
+        collected = collect(COURSE, course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
+    (waits,) = collected.needs_person
+    assert waits.why.endswith("stays; late" if last == "canvas.zip" else "stays; handed in 2026-11-09 10:00 UTC")
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
     assert not collect(COURSE, course, [kept], learner="jane", lesson="01_first").needs_person
     assert late_by_lms(course) == {("jane", "01_first")} and _taken(course) == A

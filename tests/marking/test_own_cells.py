@@ -11,7 +11,6 @@ import pytest
 
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
-from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell, find_own_cells
@@ -63,7 +62,8 @@ def graded(engine: Engine, blueprint: Blueprint) -> Graded:
 
     def of(answers: dict[str, str], *cells: Cell, files: dict[str, bytes] | None = None) -> Verdict:
         data = _handed_in(blueprint, {**RIGHT, **answers}, cells)
-        return Bench(engine, blueprint).verdict(read_answers(engine, blueprint, data, {}), files)
+        bench = Bench(engine, blueprint)
+        return bench.verdict(bench.read(data), files)
 
     return of
 
@@ -239,8 +239,8 @@ def test_an_f_string_of_a_newer_python_waits_for_a_person(
     answers = {**RIGHT, "first": f"def first(x):\n    return {text}"}
     notebook = nbformat.reads(_handed_in(blueprint, answers, []), as_version=4)
     notebook.metadata["language_info"] = {"name": "python", "version": version}
-    found = read_answers(engine, blueprint, nbformat.writes(notebook).encode(), {})
-    verdict = Bench(engine, blueprint).verdict(found)
+    bench = Bench(engine, blueprint)
+    verdict = bench.verdict(bench.read(nbformat.writes(notebook).encode()))
     first = next(one for one in verdict.exercises if one.id == "first")
     assert (first.status, first.score) == (status, 0)
     assert ("Python 3.99" in ENGLISH.outcome(first)) == (status == "uncertain")

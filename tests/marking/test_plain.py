@@ -27,8 +27,6 @@ from nbproof.lesson.from_notebook import cell_of, name_of
 from nbproof.lesson.heading import headings_in, titles_in
 from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.judge_client import Judge
-from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import hidden_run, plain_cell, plain_run, scored, undecided
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
@@ -135,8 +133,8 @@ def graded(engine: Engine, blueprint: Blueprint) -> Graded:
 
     def of(files: dict[str, bytes] | None = None, **answers: str | None) -> Verdict:
         given = {name: text for name, text in {**RIGHT, **answers}.items() if text is not None}
-        rebuilt = read_answers(engine, blueprint, handed_in(blueprint, given), {})
-        return Bench(engine, blueprint).verdict(rebuilt, files)
+        bench = Bench(engine, blueprint)
+        return bench.verdict(bench.read(handed_in(blueprint, given)), files)
 
     return of
 
@@ -240,7 +238,8 @@ def test_cells_that_answer_a_task_stand_in_their_places_with_what_they_made(
     names = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in notebook["cells"]]
     at = names.index(name) + below if name else len(names)
     notebook["cells"][at:at] = [text, code]
-    verdict = Bench(engine, blueprint).verdict(read_answers(engine, blueprint, json.dumps(notebook).encode(), {}))
+    bench = Bench(engine, blueprint)
+    verdict = bench.verdict(bench.read(json.dumps(notebook).encode()))
     if place == "below the next test":
         # It stands by a test that nobody marks: no answer to the task.
         assert (verdict.scores["task"], verdict.answers["task"]) == (0.0, "")
@@ -281,7 +280,8 @@ def test_what_is_typed_at_a_task_is_seen_or_nothing_waits(
         "raw": nbformat.v4.new_raw_cell,
     }
     notebook["cells"][at + 1 : at + 1] = [kinds[kind](source) for kind, source in cells[1:]]
-    verdict = Bench(engine, blueprint).verdict(read_answers(engine, blueprint, json.dumps(notebook).encode(), {}))
+    bench = Bench(engine, blueprint)
+    verdict = bench.verdict(bench.read(json.dumps(notebook).encode()))
     shown = graded_notebook(blueprint, verdict).cells
     assert shown[at].source == "Do something."
     assert said in json.dumps(shown)
@@ -507,9 +507,8 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")
     }  # fmt: skip
-    verdict = mark(
-        engine, odd, Judge(odd, 1, engine.judge), read_answers(engine, odd, handed_in(odd, solved), {}), "ada", {}
-    )
+    bench = Bench(engine, odd)
+    verdict = bench.verdict(bench.read(handed_in(odd, solved)))
     assert sum(test.points for test in odd.tests.values()) == verdict.score
     assert [one.status for one in verdict.exercises] == ["passed"]
     graded_notebook(odd, verdict)

@@ -30,6 +30,7 @@ from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, cells_in
 from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox.engine import Engine
+from nbproof.testing.bench import Bench
 from nbproof.values.words import ENGLISH
 from tests import COURSE, some_by_day
 from tests.conftest import ROOT
@@ -228,7 +229,7 @@ def test_broken_json_that_takes_long_is_refused_by_the_clock(engine: Engine, mon
     monkeypatch.setattr(marker, "SECONDS", 2.0)
     text = '{"cells": [{"cell_type": "code", "source": ["' + 'a"b ' * 100_000
     with pytest.raises(Damaged, match="takes too long"):
-        marker.read_answers(engine, lesson_of(LESSONS[0])[1], text.encode(), {})
+        Bench(engine, lesson_of(LESSONS[0])[1]).read(text.encode())
 
 
 @pytest.mark.parametrize(
