@@ -496,7 +496,7 @@ def _step(mark: Mark, before: float, now: float) -> str:
 
 
 _FEWER = {
-    True: "fewer marks with a new hand-in, and by today's dates and penalty no earlier one would have more",
+    True: "fewer marks with a new hand-in, and by today's dates and penalty none in collected/graded/ alone would have more",
     False: "fewer marks for the same work, which was graded again, or has other points",
 }
 

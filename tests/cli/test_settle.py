@@ -183,6 +183,7 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     )
     told = said(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
     assert [line.split()[1::2] for line in told.splitlines() if line.startswith("│ bob")][-1] == ["bob", "!", "0"]
+    assert f" settle bob/{LESSON} --course" in told.partition("seen, and nothing more to come: ")[2]
     for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
         assert said(capsys, course, f"settle bob {how}")[0] == 0
         code, told = said(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
