@@ -20,7 +20,7 @@ from traceback import walk_tb
 from typing import Any
 
 from nbproof.command import this_python
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, may_mean
 from nbproof.grouping import grouped
 
 __all__ = [
@@ -95,7 +95,7 @@ class Door:
         choose = f"choose from: {', '.join(there)}; or " if there else ""
         more = f"{cure}; or " if cure else ""
         return UsageError(
-            f"no {self.noun} is called {name!r}",
+            f"no {self.noun} is called {name!r}{may_mean(name, there)}",
             place,
             f"{choose}{more}install the package that has it (docs/doors.md)",
         )

@@ -70,7 +70,7 @@ def _decided(item: IncomingFile, held: FileRecord | None, submitted: SubmittedFo
     """The item with its end, if a person has decided that it does not count; else None."""
     lies = held.sha256 if held is not None else ""
     if lies and item.record.sha256 in submitted.decided_against(item.record.key, lies):
-        return item.ended("earlier copy", "a person chose the copy in submitted/")
+        return item.ended("not chosen")
     if submitted.last_status(item.record) == "removed" and item.record.sha256 != lies:
         return item.ended("removed")
     return None
@@ -179,7 +179,8 @@ _DEEPEST = 8
 def attach(items: Sequence[IncomingFile], submitted: SubmittedFolder) -> list[IncomingFile]:
     """All items, each with its end: those that have none yet are data files, and go where their notebook goes."""
     notebooks = grouped((_sender(item), item) for item in items if item.record.status in STANDS | {"waits"})
-    ended = (item for item in items if item.record.status in {"earlier copy", "removed"} and item.kind is Kind.NOTEBOOK)
+    over = {"earlier copy", "not chosen", "removed"}
+    ended = (item for item in items if item.record.status in over and item.kind is Kind.NOTEBOOK)
     earlier = {*map(_sender, ended)} - notebooks.keys()
     names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})
     done = []

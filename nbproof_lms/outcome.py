@@ -37,6 +37,7 @@ STATUSES = {
     "already there": "submitted/ holds these bytes",
     "data file": "beside the notebook that it came with",
     "earlier copy": "another copy counts",
+    "not chosen": "a person chose the copy in submitted/",
     "waits": "nothing says which copy is the last: it waits for you",
     "another lesson": "its content is of another lesson than the one that it was handed in for",
     "no lesson known": "its content is of no lesson, or of several",
@@ -57,7 +58,7 @@ STANDS = frozenset({"taken", "already there"})
 PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
-NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "test student", "junk"}
+NEEDS_NOBODY = PLACED | {"earlier copy", "not chosen", "removed", "settled", "test student", "junk"}
 
 
 @dataclass(frozen=True)

@@ -189,10 +189,10 @@ class Roster:
         return found
 
     def _own_names(self, member: Member, ids: Iterable[str]) -> set[str]:
-        """The ids, names and numbers that only this member has; ``ids``: others that are known to be the member's."""
+        """The ids and names that only this member has, and all numbers; ``ids``: others that are known to be the member's."""
         names = {member.learner, *ids, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
         own = {one for one in names if self.owner(one) == member.learner}
-        return own | {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+        return own | {f"number {one}" for one in member.numbers}
 
 
 def _bare_other(name: str) -> str:

@@ -275,7 +275,7 @@ def _removed(record: FileRecord, lesson: str, gone: Collection[str]) -> FileReco
         return record
     if not lesson:
         return replace(record, learner="", lesson="", status="removed", why="", account="", beside="")
-    if record.key.assignment != lesson or record.status not in STANDS | {"earlier copy", "waits"}:
+    if record.key.assignment != lesson or record.status not in STANDS | {"earlier copy", "not chosen", "waits"}:
         return record
     return replace(record, status="removed", why="", look=False)
 

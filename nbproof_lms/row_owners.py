@@ -77,6 +77,7 @@ class _Search:
         for learner, facts in self._facts.items():
             for fact in facts:
                 self._learners[fact].append(learner)
+        self._shared = {one for one, its in self._learners.items() if one[0].endswith("number") and len(its) > 1}
         ids = list(chain.from_iterable(row.ids.items() for row in rows.values()))
         # A column that has no id of anybody here may hold ids that nobody here has told: they speak against nobody.
         self._known = {(column, fact[0]) for column, fact in ids if fact[0] != "id" or fact in self._learners}
@@ -89,6 +90,10 @@ class _Search:
             if not exact:
                 continue
             learners = set.intersection(*exact)
+            # The LMS goes by a number, and the roster has this one for two people.
+            if shared := self._shared.intersection(row.ids.values()):
+                exact.append(self._learners_of(shared))
+                learners = set()
             self._judge(at, learners)
             if not learners:
                 self.owners.mixed[at] = set.union(*exact)

@@ -20,7 +20,7 @@ from typing import Any
 
 from nbproof.command import course_command
 from nbproof.course_file import Course
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, may_mean
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
 from nbproof.gradebook.receipts import TIME, readable_time_in
@@ -278,7 +278,7 @@ def _meant(root: Path, every: Sequence[_Trouble], said: Sequence[str]) -> list[_
             asked = by_id(asked, names, lambda said: find_learners(root, [said], "settle")[0])
         fitting = {(one.key, one.digest) for one in every if one.is_called(asked)}
         if not fitting:
-            fact = f"nothing that waits for you is called {asked!r}"
+            fact = f"nothing that waits for you is called {asked!r}{may_mean(asked, dict.fromkeys(names))}"
             raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
         meant |= fitting
     return [one for one in every if (one.key, one.digest) in meant]

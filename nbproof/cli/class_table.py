@@ -155,10 +155,13 @@ def print_problems(console: Console, report: RunReport) -> None:
     lines = list(chain.from_iterable(_problem_lines(mark, report) for mark in problems))
     missing = grouped(chain.from_iterable(_missing(mark, report.words) for mark in asked))
     # Those of many that miss the same have a command of their own.
-    by_themselves = any(len(several) < _ALIKE for several in missing.values())
+    few = chain.from_iterable(several for several in missing.values() if len(several) < _ALIKE)
+    marks = dict.fromkeys(one.key.name for one in (*problems, *few))
+    to_settle = [*marks, *(one.key.name for one in report.attendance.nothing_gradable)]
     lines += [*_missing_lines(missing, report), *lines_of(report.attendance, report.root)]
-    if by_themselves or report.attendance.nothing_gradable or problems:
-        lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', report.root)}")
+    if to_settle:
+        names = to_settle if len(to_settle) < _ALIKE else ["LEARNER/LESSON"]
+        lines.append(f"  seen, and nothing more to come: {course_command(shlex.join(['settle', *names]), report.root)}")
     if report.seen:
         lines.append(
             f"settled, and the same since: {len(report.seen)}; {course_command('settle', report.root)} lists them"

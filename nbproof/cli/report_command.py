@@ -57,7 +57,8 @@ def report(request: Namespace) -> int:
         hindered, moved = follow_marks(request.course, known.late)
         results = read_class(request.works_for, request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
-    others = nothing_gradable_in(request.course, handed_in)
+    # Of these lessons alone it would have more: who has handed in another one is known by that.
+    others = [one for one in nothing_gradable_in(request.course, handed_in) if one.key in known.problems]
     seen = seen_in(request.course, results.marks, others)
     given, notes = zeros(results, request.zero, seen, [one.key for one in others])
     if exports:

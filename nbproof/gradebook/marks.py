@@ -404,6 +404,8 @@ class ClassResults:
     """The error, if the gradebook could not be read: then there are no marks given by hand and no late penalties."""
     of_before: tuple[str, ...] = ()
     """Lines on what has changed since these were graded, or was not graded to its end."""
+    silent: frozenset[str] = frozenset()
+    """Learners who handed in nothing but files of no known lesson: these may be for any."""
 
     @property
     def graded(self) -> tuple[Key, ...]:

@@ -98,7 +98,7 @@ def read_class(
             str(places(root).base("submitted").resolve()),
             f"{course_command('collect UPLOAD')}; then: {course_command('grade')}",
         )
-    silent = [learner for learner, lesson in background.problems if not lesson]
+    silent = frozenset(learner for learner, lesson in background.problems if not lesson)
     return ClassResults(
         course,
         marks,
@@ -114,6 +114,7 @@ def read_class(
         book.more_time,
         book.without_gradebook,
         tuple(_of_before(course, root, journalled)),
+        silent,
     )
 
 

@@ -51,7 +51,7 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
         "max_score": lesson.max_score,
         "due": lesson.due,
         "graded": len(graded),
-        "missing": [person.id for person in results.people if there.isdisjoint(person.ids)],
+        "missing": [person.id for person in results.people if person.ids.isdisjoint(there | results.silent)],
         "not_graded": len(there) - len(graded),
         "to_mark": sum(one.pending for one in graded),
         "late": sum(one.is_late for one in graded),

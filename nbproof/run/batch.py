@@ -268,7 +268,8 @@ class _ClassRun:
         better = {one.key: one for one in better_ones(self.root, marks.values(), self.penalties)}
         for one in untold(better.values(), self.state.told):
             yield one.line(self.root)
-        told = {name: one for name, one in self.state.told.items() if Key.of(name) not in marks}
+        asked = {key for key, now in marks.items() if not now.problem}
+        told = {name: one for name, one in self.state.told.items() if Key.of(name) not in asked}
         self.state.told = told | {key.name: (one.place.name, one.gain) for key, one in better.items()}
         fewer: dict[bool, list[str]] = {True: [], False: []}
         for key, before, now in self._again(marks):
@@ -496,7 +497,7 @@ def _step(mark: Mark, before: float, now: float) -> str:
 
 
 _FEWER = {
-    True: "fewer marks with a new hand-in, and by today's dates and penalty no earlier one would have more",
+    True: "fewer marks with a new hand-in, and by today's dates and penalty none in collected/graded/ alone would have more",
     False: "fewer marks for the same work, which was graded again, or has other points",
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbproof.command import not_built
 from nbproof.course_file import Course
-from nbproof.errors import UsageError, refuse_unknown
+from nbproof.errors import UsageError, may_mean, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
@@ -189,7 +189,7 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
         if not called:
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
-                f"nothing that was handed in is called {pattern!r}",
+                f"nothing that was handed in is called {pattern!r}{may_mean(pattern, names)}",
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )

@@ -184,6 +184,7 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     )
     told = said(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
     assert [line.split()[1::2] for line in told.splitlines() if line.startswith("│ bob")][-1] == ["bob", "!", "0"]
+    assert f" settle bob/{LESSON} --course" in told.partition("seen, and nothing more to come: ")[2]
     for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
         assert said(capsys, course, f"settle bob {how}")[0] == 0
         code, told = said(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
@@ -215,7 +216,7 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     assert said(capsys, course, "grade")[0] == 0
     for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
         assert said(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
-    assert "nothing that waits for you" in said(capsys, course, "settle ada/02_other")[1]
+    assert f"called 'ada/1', and may mean: ada/{LESSON}\n" in said(capsys, course, "settle ada/1")[1]
 
 
 @pytest.mark.usefixtures("one_engine")

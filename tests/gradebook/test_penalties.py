@@ -135,9 +135,11 @@ def test_an_earlier_hand_in_is_named_when_it_would_have_more_marks_by_todays_dat
     capsys.readouterr()
     assert main(["report", "--course", str(root)]) == 0 and told in capsys.readouterr().out
     assert [one.startswith(told) for one in remarks()] == [True] and remarks() == []
+    late_class.submitted("later").write_bytes(b"%PDF-1.7")
+    assert remarks() == [] and main(["report", "--course", str(root)]) == 0 and told not in capsys.readouterr().out
     # An extension that ends costs both the same.
     late_class.hand_in("later", {"first": RIGHT["first"] + "\n"})
-    none = "fewer marks with a new hand-in, and by today's dates and penalty no earlier one would have more"
+    none = "fewer marks with a new hand-in, and by today's dates and penalty none in collected/graded/ alone would have more"
     assert remarks(f"extend later {LESSON} none") == [f"{none}: later/{LESSON}: 2 → 0"]
     config.write_text(config.read_text().replace("score * 0.5", "score * 0.05"))
     (said,) = remarks()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,28 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
     assert (rows["br"]["late"], rows["br"]["only_said_late"]) == ("yes", "yes")
     page = (course / "report" / "index.html").read_text()
     assert "Zoe Zed" in page and "leekim_3_7_essay.pdf" in page
+
+
+def test_a_file_of_no_known_lesson_may_be_for_each_and_is_named_with_each(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of Zoe nothing else came; Jane has handed in another lesson than the one that is asked about."""
+    (tmp_path / "up.zip").write_bytes(
+        zipped(
+            {
+                "zedzoe_5_9_a.pdf": b"%PDF-1.7 a",
+                "doejane_1_9_b.pdf": b"%PDF-1.7 b",
+                "roebob_2_9_x.ipynb": notebook("02_other", 4),
+            }
+        )
+    )
+    collect(COURSE, course, [tmp_path / "up.zip"])
+    assert main(["report", "02_other", "--course", str(course)]) == 0
+    told = capsys.readouterr().out
+    assert "nothing that can be graded came from zz: only zedzoe_5_9_a.pdf came" in told
+    (missing,) = re.findall("nothing handed in: (.*)", told)
+    assert "jd Jane Doe" in missing and "Zoe" not in missing
+    assert "! came, and counts for nobody yet: doejane_1_9_b.pdf; why: " in told
 
 
 def test_grades_json_and_lines_name_them(course: Path) -> None:

@@ -253,6 +253,8 @@ def test_moodles_grading_worksheet_in_any_language(tmp_path: Path) -> None:
     roster = _read(tmp_path, f"{head}\n{word}123,Jane Doe,jane@u.edu,S,-\n{word}124,Bob Röe,bob@u.edu,S,-\n")
     assert roster.learners == ("jane@u.edu", "bob@u.edu")
     assert roster.numbered("participant 124") == roster.called("Bob Roe") == {"bob@u.edu"}
+    people = Roster((Member("ada", also=("participant 7",)), Member("ben", also=("participant 7",)))).people([])
+    assert all("number participant 7" in one.also for one in people), "grade files have to know that two have it"
 
 
 def test_what_moodle_calls_namesakes_is_kept_and_is_no_number_of_canvas(

@@ -149,7 +149,8 @@ GRADES = {
     ("eve", "02_tensor_hooks"): scored("", "", 33.0, 33.0),
 }  # fmt: skip
 TITLES = {"02_tensor_hooks": "Tensor hooks: watch"}
-PEOPLE = [Person("ada"), Person("BOB", email="bob@uni.example")]
+PEOPLE = [Person("ada"), Person("BOB", email="bob@uni.example", also=frozenset({"number participant 2"}))]
+TWO_NUMBERS = ["number participant 1", "number participant 2"]
 
 
 def _rows(data: bytes) -> list[list[str]]:
@@ -184,6 +185,7 @@ WORKSHEET = "Identifier,Full name,ID number,Grade,{0},May it?\nParticipant 1,Ada
         ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "A-2, 12 has ids or names of BOB and of ada"),
         ("Moodle", WORKSHEET.format("Maximum grade", "B1", "33", "Yes"), 33.0, (), ["20.5", "0"], "ada (B1)"),
         ("Moodle", WORKSHEET.format("Maximum grade", "7", "33", "No"), 33.0, (), ["7", "0"], "changed, so it is left: ada"),
+        ("Moodle", WORKSHEET.format("Bestwertung", "", "33", "Ja"), 33.0, TWO_NUMBERS, ["20.5", ""], "BOB and of ada: nothing"),
         ("Moodle", WORKSHEET.format("Bestwertung", "", "33.00", "Nein"), 33.0, (), ["", "0"], "cannot be changed"),
     ],
 )  # fmt: skip

@@ -160,6 +160,8 @@ def test_names_choose_and_one_that_fits_nothing_ends_the_run() -> None:
     with pytest.raises(UsageError, match="nothing that was handed in is called 'zoe'") as told:
         chosen("ada", "zoe")
     assert "choose from the learners in submitted/: ada" in told.value.next_command
+    with pytest.raises(UsageError, match=rf"'ada/{LESSON[1]}', and may mean: ada/{LESSON}"):
+        chosen(f"ada/{LESSON[1]}")
 
 
 class _InterruptedAfter(Watch):
