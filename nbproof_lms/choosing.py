@@ -172,6 +172,7 @@ def _taken(item: IncomingFile, held: FileRecord | None, by_hand: bool, became: s
 _NOT_BESIDE = (
     "the notebook lies in submitted/, or another file beside it has this name: put the right one there yourself"
 )
+_OF_SEVERAL = "it may belong to any of several lessons: put it beside its notebook in submitted/ yourself"
 _DEEPEST = 8
 """How many folders deep a data file may lie, seen from its notebook."""
 
@@ -193,6 +194,8 @@ def attach(items: Sequence[IncomingFile], submitted: SubmittedFolder) -> list[In
             done.append(_beside(item, notebook, names[folder], submitted))
         elif _sender(item) in earlier:
             done.append(item.ended("earlier copy", "so is the notebook that it came with"))
+        elif notebooks[_sender(item)]:
+            done.append(item.ended("no notebook", _OF_SEVERAL))
         elif item.record.learner:
             done.append(item.ended("no notebook"))
         else:
@@ -208,7 +211,8 @@ def _sender(item: IncomingFile) -> tuple[int, str]:
 def _notebook_of(item: IncomingFile, mine: Sequence[IncomingFile]) -> IncomingFile | None:
     """The notebook that a learner's data file goes with; None if it is no data file, or nothing says which notebook.
 
-    It is the one in the same folder, or in the nearest folder above; else the only one that came. One that waits comes first.
+    It is the one in the same folder, or in the nearest folder above; else the only one that came. Of several of one assignment,
+    which lie in one folder of submitted/, any will do. One that waits comes first, then one that goes there now.
     """
     if not item.record.learner or item.kind is not Kind.DATA:
         return None
@@ -216,8 +220,9 @@ def _notebook_of(item: IncomingFile, mine: Sequence[IncomingFile]) -> IncomingFi
     deepest = max((len(one.parts) for one in near), default=0)
     found = [one for one in near if len(one.parts) == deepest] or mine
     waiting = [one for one in found if one.record.status == "waits"]
-    if waiting or len(found) == 1:
-        return (*waiting, *found)[0]
+    taken = [one for one in found if one.record.status == "taken"]
+    if waiting or len({one.record.key.assignment for one in found}) == 1:
+        return (*waiting, *taken, *found)[0]
     return None
 
 

@@ -119,10 +119,11 @@ def read_class(
 
 
 def _as_absent(mark: Mark) -> Mark:
-    """The mark of a notebook that was not handed in, though another one of its assignment was. A person's marks still count."""
+    """The mark of a notebook that was not handed in, though another one of its assignment was: it is not late. A person's marks
+    still count."""
     if mark.by_person:
         return replace(mark, verdict=Verdict(*mark.key, problem=GONE))
-    return replace(mark, verdict=Verdict(*mark.key), absent=True)
+    return replace(mark, verdict=Verdict(*mark.key), absent=True, late=replace(mark.late, seconds=0.0, said=False))
 
 
 _NOT_GRADED = "handed in, and not graded yet"

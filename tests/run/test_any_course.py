@@ -536,6 +536,13 @@ def test_a_penalty_is_taken_off_each_notebook_as_nbgrader_takes_it(numbers: Path
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         # Nothing else sets it: nbgrader's own command does, notebook by notebook, and it stays.
         assert opened.find_submission("ps1", "ada").late_submission_penalty == 3
+    # What never came is not late.
+    (numbers / "exchange/numbers/submitted/ada/ps1/problem2.ipynb").unlink()
+    graded(numbers, pool)
+    rows = [one for one in tables(read_class(COURSE, numbers, []))["hand_ins"] if one["lesson"].startswith("ps1/")]
+    assert [(one["how"], one["late"], one["seconds_late"]) for one in rows] == [
+        ("graded", True, 86400), ("nothing", False, 0),
+    ]  # fmt: skip
 
 
 def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:
