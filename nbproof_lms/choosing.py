@@ -102,14 +102,20 @@ def later(one: FileRecord, other: FileRecord) -> bool:
 def _distinct(
     copies: dict[int, IncomingFile], by_hand: bool
 ) -> tuple[dict[int, IncomingFile], dict[int, IncomingFile]]:
-    """The copies that have the same bytes as another one, with their end; and of all others the latest with these bytes."""
+    """The copies that have the same bytes as another one, with their end; and one of each group of all others.
+
+    That is the latest with these bytes. Where no other copy is later, it was there since they came first.
+    """
     groups = grouped((item.record.sha256, (at, item)) for at, item in copies.items())
     same: dict[int, IncomingFile] = {}
     left: dict[int, IncomingFile] = {}
     for group in map(dict, groups.values()):
         latest = _latest(group)
-        keep = _HELD if _HELD in group else latest
-        left[keep] = group[latest]
+        others = [item.record for at, item in copies.items() if at not in group and not item.guess.untouched]
+        last = {at: item for at, item in group.items() if not _is_before_any(item.record, others)}
+        first = [at for at, item in last.items() if not any(later(item.record, one.record) for one in last.values())]
+        keep = _HELD if _HELD in group else (first or [latest])[0]
+        left[keep] = group[latest if keep == _HELD else keep]
         for at in group.keys() - {keep}:
             same[at] = group[at].ended("earlier copy", "the same bytes came twice")
             if keep == _HELD:

@@ -11,9 +11,9 @@ import os
 import shlex
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,9 @@ from nbproof_lms.attendance import (
     nothing_gradable_in,
     people_of,
 )
+from nbproof_lms.choosing import later
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, digest_in, meant_in, records_in
+from nbproof_lms.placing import SubmittedFolder
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 
@@ -177,7 +179,42 @@ def _in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[_Tr
             continue
         if _may_count(folder, places(root).folder("submitted", *key), book):
             name = str(folder.relative_to(root))
-            yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
+            yield _Trouble(name, _digest_below(folder, name), key, _MAY_COUNT, name)
+    for key, due in late.items():
+        yield from _attempts_in_time(root, key, due, over[key], book)
+
+
+_MAY_COUNT = "an earlier copy, which may have come in time"
+
+
+def _attempts_in_time(
+    root: Path, key: Key, due: datetime, over: Collection[str], book: LessonBook
+) -> Iterator[_Trouble]:
+    """Of late work, the last attempt in time at each notebook, if the later one came in the same upload.
+
+    None if one of the notebooks was never handed in in time: the others would be late with it.
+    """
+    submitted = SubmittedFolder(root)
+    there = {book.guess(path).lesson for path in submitted.notebook_path(key).parent.glob("*.ipynb")} - {""}
+    now = {lesson: submitted.current(Key(key.learner, lesson)) for lesson in there}
+    last: dict[str, FileRecord] = {}
+    for record in records_in(root):
+        is_earlier = record.status == "earlier copy" and bool(record.kept) and record.sha256 not in over
+        if is_earlier and record.learner == key.learner and record.lesson in there and _is_in_time(record, due):
+            before = last.get(record.lesson)
+            if before is None or later(record, before):
+                last[record.lesson] = record
+    in_time = {lesson for lesson, one in now.items() if one is not None and _is_in_time(one, due)}
+    if there - in_time <= last.keys():
+        for lesson in sorted(there - in_time):
+            one = last[lesson]
+            if not book.guess(root / one.path_in_course).untouched:
+                yield _Trouble(one.path_in_course, one.sha256, key, _MAY_COUNT, one.path_in_course)
+
+
+def _is_in_time(record: FileRecord, due: datetime) -> bool:
+    """Whether a system says that a file came until then."""
+    return record.time is not None and record.time.astimezone(UTC).replace(microsecond=0, tzinfo=None) <= due
 
 
 def _chosen_over(root: Path) -> Mapping[Key, set[str]]:
