@@ -34,6 +34,11 @@ _LONGEST = (
     "tests/attacks",
     "tests/browser",
     "tests/test_house",
+    "tests/test_wheels",
+    "tests/test_next_steps",
+    "tests/doors/test_doors",
+    "tests/gradebook/test_penalties",
+    "tests/run/test_any_course",
     "tests/run/test_batch",
 )
 
@@ -170,6 +175,16 @@ def pool(engine: Engine) -> PoolMaker:
     from tests.warm import shared_pool
 
     return shared_pool(engine)
+
+
+@pytest.fixture
+def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is graded in this process is marked by the session's engine: for each command to start one takes seconds."""
+    from tests.warm import Lent
+
+    monkeypatch.setattr("nbproof.cli.head_start.launch", lambda *asked: None)
+    monkeypatch.setattr("nbproof.run.batch.local_pool", Lent(engine).pool)
+    monkeypatch.setattr("nbproof.marking.autotests.Engine", Lent(engine).started)
 
 
 @pytest.fixture

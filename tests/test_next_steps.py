@@ -254,7 +254,7 @@ def _step(key: str, said: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
-@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 10))
+@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 20))
 def test_a_call_goes_well_after_what_it_said_is_done(
     key: str, room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nbgrader.apps import NbGraderAPI
 
+from nbproof.course_file import Course
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
@@ -77,3 +79,34 @@ def shared_pool(
             yield Pool(lambda one: executor.submit(mark, one), threads, alone or mark)
 
     return make
+
+
+@dataclass(frozen=True)
+class Lent:
+    """The session's engine in place of one that a run would start. Another course, or level of isolation, has its own."""
+
+    engine: Engine
+
+    @contextmanager
+    def started(self, course: Course, limits: GradingLimits, isolation: Isolation) -> Iterator[Engine]:
+        """In place of :class:`Engine`: this one, with the limits of the run."""
+        if (course, isolation) != (self.engine.course, self.engine.isolation):
+            with Engine(course, limits, isolation) as own:
+                yield own
+            return
+        before, self.engine.limits = self.engine.limits, limits
+        try:
+            yield self.engine
+        finally:
+            self.engine.limits = before
+
+    @contextmanager
+    def pool(
+        self, course: Course, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, **how: Any
+    ) -> Iterator[Pool]:
+        """In place of ``local_pool``."""
+        with (
+            self.started(course, limits, how["isolation"]) as engine,
+            shared_pool(engine)(blueprints, seed, limits) as pool,
+        ):
+            yield pool

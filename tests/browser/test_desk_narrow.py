@@ -47,7 +47,9 @@ def is_whole(page: Page) -> None:
     assert page.evaluate(WRONG) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(640, 450), (390, 844)], ids=["zoom", "phone"])
+@pytest.mark.parametrize(
+    ("width", "height"), [(390, 844), pytest.param(640, 450, marks=pytest.mark.nightly)], ids=["phone", "zoom"]
+)
 def test_nothing_is_cut_off_or_covered(browser: Any, tmp_path: Path, width: int, height: int) -> None:
     class_of(tmp_path, ANSWERS, {"dan": "def twice(x):\n    return x  # " + "a" * 200})
     with served(tmp_path) as (_, url):

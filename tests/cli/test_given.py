@@ -16,7 +16,7 @@ from nbproof.testing.small import LESSON, RIGHT
 from tests import main, said
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,7 +74,7 @@ def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
     assert filled() == ["18", "", "", "", "0"] and line not in run("report")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +117,7 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
                 assert main(shlex.split(words)) == 0
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(room: Rehearsal) -> None:
     """ada's and ben's work is the same after it, cyd's another; ben's mark waited before. Stock deletes graded folders."""
     learners = ("ada", "ben", "cyd")
@@ -143,6 +144,7 @@ def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(r
     assert waits({}) == [False, True, True]
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_was_marked_before_the_first_run_here_waits_only_if_it_is_another(room: Rehearsal) -> None:
     """Stock nbgrader graded ada and ben, a person marked them; ben hands in another answer. Nothing of ours is there yet."""
     for name in ("ada", "ben"):

@@ -19,7 +19,7 @@ from tests import main, said
 from tests.lms.uploads import zipped
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_grade_files_and_pages_follow_due_dates_and_wait_for_what_came_since(
     course: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_lesson_that_was_edited_and_not_built_is_named_until_it_is_built(
         assert "02_more is not built" in told and "build 02_more" in told, words
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_reports_and_pages_tell_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,7 +128,7 @@ def test_reports_and_pages_tell_of_a_lesson_that_changed_and_of_a_run_that_broke
         step = re.findall("next: .* -m course (grade)", told)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_what_an_upload_that_broke_off_has_not_placed_is_named_and_gets_no_zero(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

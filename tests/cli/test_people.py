@@ -168,6 +168,7 @@ def test_grade_collect_and_feedback_take_names(class_of_five: Path, capsys: pyte
     assert "0001006 Anna Schmidt" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,6 +215,7 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     assert "King" not in (course / "roster.csv").read_text() and "Dan Ode" in (course / "roster.csv").read_text()
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_ids_that_have_lost_their_zeros_are_named_until_they_are_one(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -204,6 +204,7 @@ def test_a_name_that_was_typed_as_an_id_is_said_with_what_makes_it_the_name(
     assert "og,Öztürk Gül" in (course / "roster.csv").read_text()
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_a_run_could_not_grade_is_no_yes(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
     room.hand_in("ada", RIGHT)
     room.hand_in("ben", RIGHT).write_text('{"cells": 7}')

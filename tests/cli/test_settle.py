@@ -16,7 +16,7 @@ from tests import main, said
 from tests.lms.uploads import make_course, notebook, zipped
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_a_file_that_will_never_change_is_settled_until_other_bytes_come(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,7 +128,7 @@ def test_an_earlier_file_of_a_number_that_is_known_by_now_is_named_with_its_lear
     assert "leek_33_0" not in said(capsys, root, "roster")[1]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_that_helps(
     course: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +171,7 @@ def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_
     assert line not in said(capsys, course, "report")[1]
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,7 +194,7 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
         assert ("! nothing that can be graded: bob" in said(capsys, course, "roster")[1]) is asks
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_once(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,7 +219,7 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     assert f"called 'ada/1', and may mean: ada/{LESSON}" in said(capsys, course, "settle ada/1")[1]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize(
     ("later", "then"),
     [("zoezed_77_9_x.ipynb", "collect {kept} --learner cyd"), ("bbob_2_9_essay.pdf", "settle {name}")],

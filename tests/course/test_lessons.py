@@ -100,6 +100,7 @@ def test_hostile_answers_cost_little_in_every_check(step: int) -> None:
 # What they bring along
 
 
+@pytest.mark.slow
 def test_digits_are_scikit_learns() -> None:
     from sklearn.datasets import load_digits  # takes seconds, which nobody shall wait for who runs another test
 

@@ -10,6 +10,7 @@ import json
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -54,6 +55,9 @@ ANSWERS = {
     "cy": ANSWER.replace("sales.with", "sales.lazy().with"),
     "di": None,
 }
+
+
+nightly = partial(pytest.param, marks=pytest.mark.nightly)
 
 
 def _cell(name: str, source: str, **grading: object) -> str:
@@ -219,9 +223,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Course:
     ("settings", "words", "told"),
     [
         ('leaves = ["polars"]', ["build"], "no leaf type is called 'polars'"),
-        ('language = "german"', ["build"], "no language is called 'german'"),
-        ("", ["grade", "--pool", "processes:2"], "no pool is called 'processes'"),
-        ("", ["report", "--format", "junit"], "no format is called 'junit'"),
+        nightly('language = "german"', ["build"], "no language is called 'german'"),
+        nightly("", ["grade", "--pool", "processes:2"], "no pool is called 'processes'"),
+        nightly("", ["report", "--format", "junit"], "no format is called 'junit'"),
         ("", ["collect", "--fetch", "clones:here"], "no system is called 'clones'"),
     ],
 )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.page_texts import refuse_bad_language
 from nbproof.values.leaf import leaves_of
 from nbproof.values.words import ENGLISH
-from nbproof_lms.system import System
-from tests import COURSE, typed
+from nbproof_lms.system import System, systems
+from tests import COURSE, main, typed
 
 MODULE = """\
 import decimal
@@ -102,9 +102,13 @@ def here(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, for this process."""
     from nbproof import doors
 
+    systems()  # which a process finds once: without this stranger's, for the tests that come after
     monkeypatch.syspath_prepend(stranger)
     doors.modules.cache_clear()
     return stranger
+
+
+Ran = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def _ran(folder: Path, stranger: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -112,17 +116,35 @@ def _ran(folder: Path, stranger: Path, *words: str) -> subprocess.CompletedProce
 
 
 @pytest.fixture(scope="module")
-def course(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course's folder, which works. Tests change its settings."""
+def made(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course's folder, which works."""
     folder = tmp_path_factory.mktemp("stranger") / "knots"
-    made = _ran(folder.parent, stranger, "new", "knots")
-    assert made.returncode == 0, made.stderr
+    new = _ran(folder.parent, stranger, "new", "knots")
+    assert new.returncode == 0, new.stderr
     built = _ran(folder, stranger, "build")
     assert built.returncode == 0, built.stderr
     for place in (folder / "submitted" / "ada" / "01_first", folder / "upload"):
         place.mkdir(parents=True)
         shutil.copy(folder / "release" / "01_first" / "01_first.ipynb", place)
     return folder
+
+
+@pytest.fixture
+def course(made: Path, tmp_path: Path) -> Path:
+    """A copy of it. Tests change its settings, which a process reads once."""
+    return Path(shutil.copytree(made, tmp_path / "knots"))
+
+
+@pytest.fixture
+def ran(course: Path, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ran:
+    """A command of the course, in this process: another one imports for seconds."""
+    monkeypatch.chdir(course)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        return subprocess.CompletedProcess(words, main([*words]), *capsys.readouterr())
+
+    return run
 
 
 @pytest.mark.slow
@@ -133,9 +155,9 @@ def course(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("raises", "the package nbproof-stranger raised KeyError: 'no'"),
     ],
 )
-def test_a_format_that_is_wrong_is_told_in_three_lines(course: Path, stranger: Path, name: str, fact: str) -> None:
+def test_a_format_that_is_wrong_is_told_in_three_lines(course: Path, ran: Ran, name: str, fact: str) -> None:
     _set(course, "")
-    ended = _ran(course, stranger, "report", "--format", name)
+    ended = ran("report", "--format", name)
     assert ended.returncode and f"error: {fact}" in ended.stderr, ended.stderr
     assert "Traceback" not in ended.stderr and "  next: " in ended.stderr
 
@@ -168,10 +190,10 @@ def test_a_system_that_is_none_stops_only_what_needs_systems(course: Path, stran
     ],
 )
 def test_check_tells_a_leaf_type_or_language_that_cannot_be_had_in_three_lines(
-    course: Path, stranger: Path, settings: str, fact: str
+    course: Path, ran: Ran, settings: str, fact: str
 ) -> None:
     _set(course, settings)
-    ended = _ran(course, stranger, "check")
+    ended = ran("check")
     assert ended.returncode == 2 and f"error: {fact}" in ended.stderr, ended.stderr
     assert "Traceback" not in ended.stderr and "course.toml: l" in ended.stderr and "  next: " in ended.stderr
 
@@ -211,16 +233,12 @@ def test_what_a_leaf_type_raises_names_its_package(here: Path) -> None:
 
 
 @pytest.mark.slow
-def test_grade_names_a_leaf_type_that_cannot_take_a_value(course: Path, stranger: Path) -> None:
+def test_grade_names_a_leaf_type_that_cannot_take_a_value(course: Path, ran: Ran) -> None:
     _set(course, 'leaves = ["decimal"]')
     checks = course / "lessons" / "01_first" / "last_word_first" / "checks.py"
     before = checks.read_text()
     checks.write_text(before.replace('nb.function("last_word_first")(', '__import__("decimal").Decimal(1) or ('))
-    try:
-        built, ended = (_ran(course, stranger, word) for word in ("build", "grade"))
-    finally:
-        checks.write_text(before)
-        _ran(course, stranger, "build")
+    built, ended = ran("build"), ran("grade")
     assert built.returncode == 0 and ended.returncode == 1, built.stderr
     assert "the package nbproof-stranger raised AttributeError: " in ended.stdout + ended.stderr
 
@@ -254,7 +272,7 @@ def test_learners_need_leaf_types_and_languages_only(here: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_zip_for_learners_keeps_requirements_of_leaf_types_and_languages(course: Path, stranger: Path) -> None:
+def test_the_zip_for_learners_keeps_requirements_of_leaf_types_and_languages(course: Path, ran: Ran) -> None:
     _set(course, "")
     lines = [
         "nbproof",
@@ -265,7 +283,7 @@ def test_the_zip_for_learners_keeps_requirements_of_leaf_types_and_languages(cou
         "nbproof-french",
     ]
     (course / "requirements.txt").write_text("\n".join([*lines, "jupyterlab"]))
-    ended = _ran(course, stranger, "bundle", "--out", "learners.zip")
+    ended = ran("bundle", "--out", "learners.zip")
     assert ended.returncode == 0, ended.stderr
     with zipfile.ZipFile(course / "learners.zip") as made:
         (name,) = (one for one in made.namelist() if one.endswith("/requirements.txt"))

@@ -27,7 +27,7 @@ from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_lms
 from nbproof_lms.outcome import uploads_in
-from tests import COURSE, ROOT, main
+from tests import COURSE, ROOT, main, some_by_day
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
 
@@ -93,6 +93,7 @@ def test_another_hand_in_that_nothing_dates_has_no_time_of_the_one_before(late_c
     )
 
 
+<<<<<<< HEAD
 def test_another_hand_in_is_taken_by_a_gradebook_that_has_nobody_yet(late_class: Rehearsal) -> None:
     late_class.grade()
     (late_class.root / "gradebook.db").unlink()
@@ -102,6 +103,9 @@ def test_another_hand_in_is_taken_by_a_gradebook_that_has_nobody_yet(late_class:
 
 
 @pytest.mark.parametrize("time", [HANDED_IN["later"], "sometime"])
+=======
+@pytest.mark.parametrize("time", some_by_day([HANDED_IN["later"], "sometime"], 2))
+>>>>>>> main
 def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +173,7 @@ def test_a_time_that_cannot_be_read_is_named_on_the_way_back(
     assert f"not known whether it is late: submitted/late/{LESSON}/timestamp.txt" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
     late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,6 +206,7 @@ def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
     assert "waits for you: an earlier copy" in told("settle") and str(copy) in told("grade --no-feedback")
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:
     late_class.grade()
     _due(late_class, "2026-03-09 10:00:00 UTC")
@@ -231,7 +237,7 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
     assert _penalties(late_class) == {"early": 4, "late": 1, "later": 4, "excused": None}
 
 
-@pytest.mark.parametrize("command", ["feedback", "report", "formgrader"])
+@pytest.mark.parametrize("command", some_by_day(["feedback", "report", "formgrader"], 2))
 def test_the_penalty_follows_a_mark_that_a_person_gave(
     command: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -277,6 +283,7 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_cl
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
+@pytest.mark.usefixtures("one_engine")
 @pytest.mark.parametrize(
     ("bad", "first", "others"),
     [("None.oops", "AttributeError", {"early": None, "late": None, "later": None, "excused": None}),
@@ -362,7 +369,7 @@ def test_what_the_lms_calls_late_costs_what_being_late_costs(
     assert told(_by_word(said_late)) == told_now, "the copy that counts now was on time"
 
 
-@pytest.mark.parametrize("due", [DUE, None])
+@pytest.mark.parametrize("due", some_by_day([DUE, None], 2))
 def test_what_the_lms_calls_late_stays_late_on_every_way_back(
     due: str | None, said_late: Rehearsal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,7 +47,7 @@ ANSWERS = {
 
 
 @pytest.fixture
-def lesson(tmp_path: Path) -> Path:
+def lesson(tmp_path: Path, one_engine: None) -> Path:
     (tmp_path / "autotests.yml").write_text(TEMPLATES)
     path = written(tmp_path / "source" / "ps1" / "ps1.ipynb", LESSON)
     (path.parent / "helper.py").write_text("base = 0\n")
@@ -100,7 +100,6 @@ def test_the_text_is_nbgraders_own(lesson: Path) -> None:
     assert "AUTOTEST" not in nbformat.writes(ours)
 
 
-@pytest.mark.slow
 def test_another_header_writes_them_anew_and_a_footer_does_not_reach_them(lesson: Path) -> None:
     root = lesson.parents[2]
     written(lesson, {**LESSON, "test_shown": ("test", "### AUTOTEST twice(3)")})
@@ -140,7 +139,6 @@ WRONG = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("change", "said"), WRONG.values(), ids=list(WRONG))
 def test_tests_that_cannot_be_written_are_named_and_the_cure_helps(lesson: Path, change: object, said: str) -> None:
     assert callable(change)

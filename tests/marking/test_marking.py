@@ -261,12 +261,12 @@ LEFT_ON = [
     ("02_tensor_hooks", 0, "torch.set_default_dtype(torch.float64)"),
     ("02_tensor_hooks", 0, "torch.autocast('cpu').__enter__()"),
     ("02_tensor_hooks", 40, "mode = torch.inference_mode(); mode.__enter__()"),
-    ("03_module_hooks", 0, "torch.set_default_dtype(torch.float64)"),
     ("04_apply", 0, "torch.set_default_tensor_type(torch.DoubleTensor)"),
-    ("01_module_anatomy", 0, "torch.set_default_dtype(torch.float64)"),
-    ("05_feature_extraction", 0, "torch.set_default_dtype(torch.float64)"),
-    ("06_capstones", 0, "torch.set_default_dtype(torch.float64)"),
-    ("07_real_training", 0, "torch.set_default_dtype(torch.float64)"),
+    *(
+        pytest.param(slug, 0, "torch.set_default_dtype(torch.float64)", marks=pytest.mark.nightly)
+        for slug in SLUGS
+        if slug not in ("02_tensor_hooks", "04_apply")
+    ),
 ]
 """Lesson, where a learner switches what on."""
 

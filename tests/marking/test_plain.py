@@ -288,11 +288,13 @@ def test_what_is_typed_at_a_task_is_seen_or_nothing_waits(
     assert verdict.scores.get("task") == (None if said else 0.0)
 
 
-def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
+def test_a_killed_exercise_costs_its_own_tests(graded: Graded, engine: Engine, blueprint: Blueprint) -> None:
     verdict = graded(rows="import os\nos._exit(3)")
     assert _marks(verdict) == {**FULL, "read_rows": 0.0}
     assert {one.id: one.status for one in verdict.exercises}["rows"] == "killed"
-    verdict = graded(total="def total(n):\n    while n > 3: pass\n    return sum(squares(n))")
+    bench = Bench(engine, replace(blueprint, cell_seconds=3.0))  # the course says 60
+    endless = "def total(n):\n    while n > 3: pass\n    return sum(squares(n))"
+    verdict = bench.verdict(bench.read(handed_in(blueprint, RIGHT | {"total": endless})))
     assert _marks(verdict) == {**FULL, "partial": 0.0}
     assert {one.id: one.status for one in verdict.exercises}["total"] == "timeout"
     verdict = graded(squares=SQUARES.replace("    if n", "    if n == 11: __import__('os')._exit(0)\n    if n"))

@@ -204,6 +204,7 @@ def test_formgraders_buttons_work_in_a_fresh_clone(room: Rehearsal) -> None:
     assert room.book()["ada"] == FULL
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_what_a_person_has_settled_is_no_error_of_autograde_until_it_changes(room: Rehearsal) -> None:
     picture = room.hand_in("zoe", RIGHT)
     picture.write_bytes(b"a picture")
@@ -221,6 +222,7 @@ def test_what_a_person_has_settled_is_no_error_of_autograde_until_it_changes(roo
     assert not api.autograde(LESSON, "zoe")["success"]
 
 
+@pytest.mark.usefixtures("one_engine")
 def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     bad = room.hand_in("mal", {}).parent

@@ -418,7 +418,7 @@ def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool:
     """As with nbgrader, by its own option: the cell is interrupted, and the tests below it see what is there."""
     loop = "def squares(n):\n    return [i * i for i in range(n)]\nwhile True:\n    pass"
     cells = {**SQUARES, "test_more": ("test", "while True: pass"), "test_last": ("test", "assert squares(1) == [0]")}
-    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 2\n", squares=loop)
+    earned = marked(tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 1\n", squares=loop)
     assert earned == {"test_squares": 2, "test_more": 0, "test_last": 2}
 
 
@@ -436,7 +436,7 @@ def test_hidden_tests_do_not_wait_for_an_endless_loop_again(tmp_path: Path, pool
 
 def test_a_read_only_cell_of_the_instructors_may_take_longer(tmp_path: Path, pool: PoolMaker) -> None:
     """What it imports takes its time on a busy machine, and without it every answer would be wrong."""
-    cells = {"setup": ("setup", "import time\ntime.sleep(2.5)\nready = 1"), **SQUARES}
+    cells = {"setup": ("setup", "import time\ntime.sleep(1.5)\nready = 1"), **SQUARES}
     cells |= {"test_ready": ("test", "assert ready")}
     earned = marked(
         tmp_path, pool, cells, "c.ExecutePreprocessor.timeout = 1\n", squares="squares = lambda n: [0, 1, 4][:n]"

@@ -219,7 +219,7 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
 
 @pytest.mark.parametrize(
     ("own", "cut"),
-    [(False, False), (True, False), (False, True)],
+    [(False, False), pytest.param(True, False, marks=pytest.mark.nightly), (False, True)],
     ids=["as handed out", "fewer answers, and a cell of their own before", "by a run that is cut off"],
 )
 def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
