@@ -9,6 +9,7 @@ run was killed is tried last, alone.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import shlex
 from collections import Counter, defaultdict
@@ -276,10 +277,20 @@ class _ClassRun:
             is_other = self._is_other_work(key, before)
             is_told = key in better if is_other else not self._is_marked_otherwise(key, before, now)
             if now.score < before.score and not is_told:
-                fewer[is_other].append(_step(now, before.score, now.score))
+                step = _step(now, before.score, now.score)
+                fewer[is_other].append(step + self._whole_before(key) if is_other else step)
         for is_other, steps in fewer.items():
             if steps:
                 yield f"{_FEWER[is_other]}: {some_of(steps, 8)}"
+
+    def _whole_before(self, key: Key) -> str:
+        """The command that has all count which was handed in before, of an assignment of several notebooks; else nothing."""
+        told = glob.escape(f"{key.learner}/{key.assignment}")
+        folders = sorted(self.root.glob(f"collected/*/replaced/{told}*"))
+        if "/" not in key.lesson or not folders:
+            return ""
+        step = shlex.join(["grade", "--from", str(folders[-1]), "--learner", key.learner])
+        return f" (all that was handed in before: {course_command(step, self.root)})"
 
     def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for those with another late penalty, though they have handed in nothing new."""

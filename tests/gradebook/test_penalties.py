@@ -93,7 +93,6 @@ def test_another_hand_in_that_nothing_dates_has_no_time_of_the_one_before(late_c
     )
 
 
-<<<<<<< HEAD
 def test_another_hand_in_is_taken_by_a_gradebook_that_has_nobody_yet(late_class: Rehearsal) -> None:
     late_class.grade()
     (late_class.root / "gradebook.db").unlink()
@@ -102,10 +101,7 @@ def test_another_hand_in_is_taken_by_a_gradebook_that_has_nobody_yet(late_class:
     assert {one.learner: (one.problem, one.score) for one in marks}["early"] == ("", 2)
 
 
-@pytest.mark.parametrize("time", [HANDED_IN["later"], "sometime"])
-=======
 @pytest.mark.parametrize("time", some_by_day([HANDED_IN["later"], "sometime"], 2))
->>>>>>> main
 def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
