@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -111,16 +111,27 @@ def _distinct(
     left: dict[int, IncomingFile] = {}
     for group in map(dict, groups.values()):
         latest = _latest(group)
-        others = [item.record for at, item in copies.items() if at not in group and not item.guess.untouched]
-        last = {at: item for at, item in group.items() if not _is_before_any(item.record, others)}
-        first = [at for at, item in last.items() if not any(later(item.record, one.record) for one in last.values())]
-        keep = _HELD if _HELD in group else (first or [latest])[0]
-        left[keep] = group[latest if keep == _HELD else keep]
+        if _HELD in group:
+            keep = _HELD
+            left[keep] = group[latest]
+        else:
+            others = (copies[at] for at in copies.keys() - group.keys())
+            keep = _first(group, latest, [one.record for one in others if not one.guess.untouched])
+            left[keep] = group[keep]
         for at in group.keys() - {keep}:
             same[at] = group[at].ended("earlier copy", "the same bytes came twice")
             if keep == _HELD:
                 same[at] = group[at].ended("already there", by_hand=by_hand)
     return same, left
+
+
+def _first(group: Mapping[int, IncomingFile], latest: int, others: Collection[FileRecord]) -> int:
+    """The number of the first copy of a group that no other copy came after; ``latest`` if there is none."""
+    last = {at: item.record for at, item in group.items() if not _is_before_any(item.record, others)}
+    for at, record in last.items():
+        if not any(later(record, one) for one in last.values()):
+            return at
+    return latest
 
 
 def _latest(group: dict[int, IncomingFile]) -> int:

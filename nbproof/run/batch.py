@@ -278,7 +278,9 @@ class _ClassRun:
             is_told = key in better if is_other else not self._is_marked_otherwise(key, before, now)
             if now.score < before.score and not is_told:
                 step = _step(now, before.score, now.score)
-                fewer[is_other].append(step + self._whole_before(key) if is_other else step)
+                if is_other:
+                    step += self._whole_before(key)
+                fewer[is_other].append(step)
         for is_other, steps in fewer.items():
             if steps:
                 yield f"{_FEWER[is_other]}: {some_of(steps, 8)}"

@@ -161,8 +161,8 @@ class References:
             told.append(f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}")
         if not blueprint.solutions:
             # No reference answer shows that the tests can run here.
-            runs = (run for name, run in verdict.runs.items() if name in blueprint.plain)
-            printed = (str(one.get("text", "")) for run in runs for one in run.outputs)
+            outputs = chain.from_iterable(run.outputs for name, run in verdict.runs.items() if name in blueprint.plain)
+            printed = (str(one.get("text", "")) for one in outputs)
             lacking = dict.fromkeys(_NO_MODULE.findall("\n".join(printed)))
             told += [f"{missing}, which its tests import: {_LACKS}" for missing in lacking]
         if told:
