@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -102,19 +102,36 @@ def later(one: FileRecord, other: FileRecord) -> bool:
 def _distinct(
     copies: dict[int, IncomingFile], by_hand: bool
 ) -> tuple[dict[int, IncomingFile], dict[int, IncomingFile]]:
-    """The copies that have the same bytes as another one, with their end; and of all others the latest with these bytes."""
+    """The copies that have the same bytes as another one, with their end; and one of each group of all others.
+
+    That is the latest with these bytes. Where no other copy is later, it was there since they came first.
+    """
     groups = grouped((item.record.sha256, (at, item)) for at, item in copies.items())
     same: dict[int, IncomingFile] = {}
     left: dict[int, IncomingFile] = {}
     for group in map(dict, groups.values()):
         latest = _latest(group)
-        keep = _HELD if _HELD in group else latest
-        left[keep] = group[latest]
+        if _HELD in group:
+            keep = _HELD
+            left[keep] = group[latest]
+        else:
+            others = (copies[at] for at in copies.keys() - group.keys())
+            keep = _first(group, latest, [one.record for one in others if not one.guess.untouched])
+            left[keep] = group[keep]
         for at in group.keys() - {keep}:
             same[at] = group[at].ended("earlier copy", "the same bytes came twice")
             if keep == _HELD:
                 same[at] = group[at].ended("already there", by_hand=by_hand)
     return same, left
+
+
+def _first(group: Mapping[int, IncomingFile], latest: int, others: Collection[FileRecord]) -> int:
+    """The number of the first copy of a group that no other copy came after; ``latest`` if there is none."""
+    last = {at: item.record for at, item in group.items() if not _is_before_any(item.record, others)}
+    for at, record in last.items():
+        if not any(later(record, one) for one in last.values()):
+            return at
+    return latest
 
 
 def _latest(group: dict[int, IncomingFile]) -> int:
@@ -211,17 +228,19 @@ def _sender(item: IncomingFile) -> tuple[int, str]:
 def _notebook_of(item: IncomingFile, mine: Sequence[IncomingFile]) -> IncomingFile | None:
     """The notebook that a learner's data file goes with; None if it is no data file, or nothing says which notebook.
 
-    It is the one in the same folder, or in the nearest folder above; else the only one that came. Of several of one assignment,
-    which lie in one folder of submitted/, any will do. One that waits comes first, then one that goes there now.
+    It is the one in the same folder, or in the nearest folder above, or any of several there if they are of one assignment, which
+    has one folder in submitted/; else the only one that came. One that waits comes first, then one that goes there now.
     """
     if not item.record.learner or item.kind is not Kind.DATA:
         return None
     near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
     deepest = max((len(one.parts) for one in near), default=0)
-    found = [one for one in near if len(one.parts) == deepest] or mine
+    found = [one for one in near if len(one.parts) == deepest]
+    assignments = {one.record.key.assignment for one in found}
+    found = found or [*mine]
     waiting = [one for one in found if one.record.status == "waits"]
     taken = [one for one in found if one.record.status == "taken"]
-    if waiting or len({one.record.key.assignment for one in found}) == 1:
+    if waiting or len(assignments) == 1 or len(found) == 1:
         return (*waiting, *taken, *found)[0]
     return None
 

@@ -119,7 +119,8 @@ class SubmittedFolder:
         path = self.notebook_path(key)
         time = readable_time_in(path.with_name(TIME), places(self.root).zone)
         record = FileRecord(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
-        for one in self._by_key[key]:
+        # What was taken says more than the same bytes that came again.
+        for one in sorted(self._by_key[key], key=lambda one: one.status in STANDS):
             if one.sha256 == digest:
                 record = one
         return replace(record, time=record.time or time)
@@ -132,12 +133,13 @@ class SubmittedFolder:
 def put_into_submitted(root: Path, records: Sequence[FileRecord], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload. Its copies lie ``here``; what was in submitted/ moves to ``replaced``."""
     data = grouped((record.key, record) for record in records if record.beside)
+    submitted = SubmittedFolder(root)
     for record in records:
         if record.status == "taken":
             target = places(root).folder("submitted", *record.key)
             beside: list[datetime] = []
             if "/" in record.lesson:
-                beside = _times_beside(record, records, target, places(root).zone)
+                beside = _times_beside(record, submitted)
             _put(record, data[record.key], here, target, replaced / record.learner, beside)
 
 
@@ -160,13 +162,19 @@ def finish_broken_off(root: Path) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _times_beside(record: FileRecord, records: Sequence[FileRecord], target: Path, zone: str) -> list[datetime]:
-    """When the other notebooks of its assignment came. If a person names all of them, each keeps its own time."""
-    own = (one for one in records if one.by_hand and one.key.assignment == record.key.assignment)
-    named = {notebook_of(one.lesson): one.time for one in own if one.status in STANDS}
-    if record.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
-        return [*filter(None, named.values())]
-    return [*filter(None, [readable_time_in(target / TIME, zone)])]
+def _times_beside(record: FileRecord, submitted: SubmittedFolder) -> list[datetime]:
+    """When the other notebooks of its assignment came: the time in their folder, if it is not that of the one to be replaced."""
+    target = submitted.notebook_path(record.key).parent
+    stamp = readable_time_in(target / TIME, places(submitted.root).zone)
+    came = dict[str, datetime | None]()
+    for path in target.glob("*.ipynb"):
+        one = submitted.current(Key(record.learner, f"{record.key.assignment}/{path.stem}"))
+        if one is not None:
+            came[path.stem] = one.time
+    if stamp not in came.values():
+        # A person wrote it.
+        return [*filter(None, [stamp])]
+    return [time for name, time in came.items() if time is not None and name != notebook_of(record.lesson)]
 
 
 def _put(

@@ -373,8 +373,12 @@ def _set_due(course: Course, root: Path, lesson: str, when: datetime | None) -> 
         after = due_dates_in(writer).extensions
     told = f"is due {in_utc(when)}" if when else "has no due date now"
     print(f"{lesson} {told}{_far(when)}")
-    for learner, _ in before.keys() - after.keys():
-        print(f"note: {printable(learner)} has no extension any more: it would not be later")
+    for key in sorted(before.keys() - after.keys()):
+        again = shlex.join(["roster", "extend", key.learner, lesson, in_utc(before[key])])
+        print(
+            f"note: {printable(key.learner)} has no extension any more: {in_utc(before[key])} would not be later. If the class's "
+            f"date moves back, this gives it again: {course_command(again, root)}"
+        )
 
 
 def _far(when: datetime | None) -> str:

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from nbproof.errors import UsageError, may_mean
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
 from nbproof.gradebook.receipts import TIME, readable_time_in
+from nbproof.grouping import grouped
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -41,7 +42,9 @@ from nbproof_lms.attendance import (
     nothing_gradable_in,
     people_of,
 )
+from nbproof_lms.choosing import later
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, digest_in, meant_in, records_in
+from nbproof_lms.placing import SubmittedFolder
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 
@@ -177,7 +180,44 @@ def _in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[_Tr
             continue
         if _may_count(folder, places(root).folder("submitted", *key), book):
             name = str(folder.relative_to(root))
-            yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
+            yield _Trouble(name, _digest_below(folder, name), key, _MAY_COUNT, name)
+    if late:
+        submitted = SubmittedFolder(root)
+        earlier = grouped((one.learner, one) for one in records_in(root) if one.status == "earlier copy")
+        for key, due in late.items():
+            attempts = [one for one in earlier.get(key.learner, ()) if one.sha256 not in over[key]]
+            yield from _attempts_in_time(submitted, key, due, attempts, book)
+
+
+_MAY_COUNT = "an earlier copy, which may have come in time"
+
+
+def _attempts_in_time(
+    submitted: SubmittedFolder, key: Key, due: datetime, attempts: Iterable[FileRecord], book: LessonBook
+) -> Iterator[_Trouble]:
+    """Of late work, the last attempt in time at each notebook, if the later one came in the same upload.
+
+    None if one of the notebooks was never handed in in time: the others would be late with it.
+    """
+    there = {book.guess(path).lesson for path in submitted.notebook_path(key).parent.glob("*.ipynb")} - {""}
+    now = {lesson: submitted.current(Key(key.learner, lesson)) for lesson in there}
+    last: dict[str, FileRecord] = {}
+    for one in attempts:
+        if one.kept and one.lesson in there and _is_in_time(one, due):
+            before = last.get(one.lesson)
+            if before is None or later(one, before):
+                last[one.lesson] = one
+    wanted = there - {lesson for lesson, one in now.items() if one is not None and _is_in_time(one, due)}
+    if wanted <= last.keys():
+        for lesson in sorted(wanted):
+            one = last[lesson]
+            if not book.guess(submitted.root / one.path_in_course).untouched:
+                yield _Trouble(one.path_in_course, one.sha256, key, _MAY_COUNT, one.path_in_course)
+
+
+def _is_in_time(record: FileRecord, due: datetime) -> bool:
+    """Whether a system says that a file came until then."""
+    return record.time is not None and record.time.astimezone(UTC).replace(microsecond=0, tzinfo=None) <= due
 
 
 def _chosen_over(root: Path) -> Mapping[Key, set[str]]:

@@ -37,7 +37,7 @@ _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TYPED = re.compile(r"__[a-z]\w*?__|(?<=[a-z0-9])[*_]+(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
 """Signs within code that stands in a sentence, such as 2*3*4 or __init__: no emphasis. Languages without blanks have other
 letters."""
-_NOT_SHOWN = "<em>[{} is not shown here, or stands above: open the submitted notebook to see it]</em>"
+_NOT_SHOWN = "<em>[{} is not shown here, or stands above: if it was handed in, the submitted notebook shows it]</em>"
 
 
 class Typesetter:

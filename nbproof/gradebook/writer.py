@@ -167,9 +167,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         time is not its own.
         """
         try:
-            if is_another:
-                self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner).timestamp = None
-            return self._write(verdict, blueprint, submitted, answers, earlier, waited)
+            return self._write(verdict, blueprint, submitted, answers, earlier, waited, is_another)
         except BaseException as error:
             # The next one must not find half of this in the session.
             self.db.rollback()
@@ -186,9 +184,12 @@ class Writer(Gradebook):  # type: ignore[misc]
         answers: Mapping[str, str],
         earlier: Mapping[str, str],
         waited: Collection[str] | None,
+        is_another: bool,
     ) -> set[str]:
         self.update_or_create_student(verdict.learner)
         submission = self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
+        if is_another:
+            submission.timestamp = None
         submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
         # Comments first, as SQLAlchemy orders what is written at once: who locks rows in one order never waits in a circle.

@@ -9,6 +9,7 @@ run was killed is tried last, alone.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import shlex
 from collections import Counter, defaultdict
@@ -274,18 +275,32 @@ class _ClassRun:
         fewer: dict[bool, list[str]] = {True: [], False: []}
         for key, before, now in self._again(marks):
             is_other = self._is_other_work(key, before)
-            is_told = key in better if is_other else key.name not in self.state.stood
+            is_told = key in better if is_other else not self._is_marked_otherwise(key, before, now)
             if now.score < before.score and not is_told:
-                fewer[is_other].append(_step(now, before.score, now.score))
+                step = _step(now, before.score, now.score)
+                if is_other:
+                    step += self._whole_before(key)
+                fewer[is_other].append(step)
         for is_other, steps in fewer.items():
             if steps:
                 yield f"{_FEWER[is_other]}: {some_of(steps, 8)}"
+
+    def _whole_before(self, key: Key) -> str:
+        """The command that has all count which was handed in before, of an assignment of several notebooks; else nothing."""
+        told = glob.escape(f"{key.learner}/{key.assignment}")
+        folders = sorted(self.root.glob(f"collected/*/replaced/{told}*"))
+        if "/" not in key.lesson or not folders:
+            return ""
+        step = shlex.join(["grade", "--from", str(folders[-1]), "--learner", key.learner])
+        return f" (all that was handed in before: {course_command(step, self.root)})"
 
     def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for those with another late penalty, though they have handed in nothing new."""
         same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key, one)]
         others = (
-            (one, now) for one, now in same if now.key.name not in self.state.stood and now.penalty != one.penalty
+            (one, now)
+            for one, now in same
+            if now.penalty != one.penalty and not self._is_marked_otherwise(now.key, one, now)
         )
         moved = grouped((self._why_others(one, now), _taken_off(one, now)) for one, now in others)
         for why, steps in moved.items():
@@ -296,6 +311,10 @@ class _ClassRun:
         for key, before in self._stood.items():
             if before is not None and key in marks and not marks[key].problem:
                 yield key, before, marks[key]
+
+    def _is_marked_otherwise(self, key: Key, before: Stood, now: Mark) -> bool:
+        """Whether this run marked it, and its marks are others even without the penalties."""
+        return key.name in self.state.stood and before.score + before.penalty != now.score + now.penalty
 
     def _is_other_work(self, key: Key, before: Stood) -> bool:
         """Whether something was handed in since what counted before."""

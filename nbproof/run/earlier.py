@@ -80,21 +80,26 @@ class Better:
     """The folder that it is kept in."""
     score: float
     """What it would have today."""
+    most: float
+    """The same, if a person gave full marks for each written answer that the last one lacks."""
     now: float
     """What the last one has."""
 
     @property
     def gain(self) -> float:
-        """How many marks more it would have."""
-        return self.score - self.now
+        """How many marks more it would have, at most."""
+        return self.most - self.now
 
     def line(self, root: Path) -> str:
         """Whose it is, both marks, and the command that makes it count."""
         step = shlex.join(
             ["grade", "--from", str(self.place), "--learner", self.key.learner, "--lesson", self.key.lesson]
         )
+        earlier = f"{self.score:g}"
+        if self.most > self.score:
+            earlier = f"up to {self.most:g}, with written answers that are not in the new one,"
         return (
-            f"fewer marks with a new hand-in: {printable(self.key.name)}: {self.score:g} → {self.now:g}. "
+            f"fewer marks with a new hand-in: {printable(self.key.name)}: {earlier} → {self.now:g}. "
             f"If the earlier one should count: {course_command(step, root)}"
         )
 
@@ -124,11 +129,25 @@ def _earlier(root: Path, mark: Mark, penalties: Penalties) -> Iterator[Better]:
     for home in sorted(_home(root, mark.key).glob("*")):
         kept = verdict_in(home / _verdict_name(mark.key), mark.key)
         if kept is not None:
-            scores = _scores_today(kept, mark, journalled_verdict(root, *mark.key))
-            cells = {name: replace(one, auto=scores.get(name)) for name, one in mark.cells.items()}
-            points = sum(one.score for one in cells.values())
-            penalty = penalties.of(mark.key, points, _seconds_late(home, mark, places(root).zone))
-            yield Better(mark.key, home, replace(mark, cells=cells, penalty=penalty).score, mark.score)
+            now = journalled_verdict(root, *mark.key)
+            seconds = _seconds_late(home, mark, places(root).zone)
+            scores = _scores_today(kept, mark, now)
+            gone = _answered(kept) - _answered(now)
+            lost = {name: one.max_score for name, one in mark.cells.items() if name in gone and one.given is None}
+            score, most = (_score_of(mark, each, penalties, seconds) for each in (scores, scores | lost))
+            yield Better(mark.key, home, score, most, mark.score)
+
+
+def _score_of(mark: Mark, scores: Mapping[str, float], penalties: Penalties, seconds: float) -> float:
+    """The marks of a submission that is so late, if its cells had these."""
+    cells = {name: replace(one, auto=scores.get(name)) for name, one in mark.cells.items()}
+    points = sum(one.score for one in cells.values())
+    return replace(mark, cells=cells, penalty=penalties.of(mark.key, points, seconds)).score
+
+
+def _answered(verdict: Verdict | None) -> set[str]:
+    """The written answers in a hand-in."""
+    return set() if verdict is None else {one.id for one in verdict.written if one.answered}
 
 
 def _scores_today(kept: Verdict, mark: Mark, now: Verdict | None) -> dict[str, float]:

@@ -42,6 +42,8 @@ REFERENCE = "reference answers"
 _UNTOUCHED = "an untouched notebook"
 """In place of a learner's name, as well."""
 
+_NO_MODULE = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
+_LACKS = "unless learners hand it in, put it beside the notebook, or install it; then grade again"
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
 """Exercises that are told of."""
@@ -118,12 +120,12 @@ class References:
     isolation: Isolation
     """What else the outcome depends on."""
     given_away: dict[str, str] = field(default_factory=dict)
-    """Lesson -> the marks of a notebook that nobody has touched; what was told once is not told again."""
+    """Lesson -> what a notebook that nobody has touched shows: marks, or tests that cannot run. It is told once."""
 
     def shortfalls(self, lessons: Sequence[str], pool: Pool, watch: Watch) -> dict[str, str]:
         """Why the reference answers earn less than full marks here, of those of these lessons that do.
 
-        Notes in :attr:`given_away` what an untouched notebook earns, of lessons with plain tests.
+        Notes in :attr:`given_away` what an untouched notebook shows, of lessons with plain tests.
         """
         failed: dict[str, str] = {}
 
@@ -150,12 +152,21 @@ class References:
 
     def _shortfall(self, key: Key, verdict: Verdict) -> str:
         """Why the reference answers earn less than full marks; empty if they do not. Notes what an untouched notebook earns."""
+        blueprint = self.lessons[key.lesson].blueprint
         if key.learner == REFERENCE:
-            blueprint = self.lessons[key.lesson].blueprint
             return shortfall(blueprint, blueprint.solutions, verdict)
+        told = []
         if verdict.score:
             cells = ", ".join(f"{part} ({points:g})" for part, points in verdict.scores.items() if points)
-            self.given_away[key.lesson] = f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}"
+            told.append(f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}")
+        if not blueprint.solutions:
+            # No reference answer shows that the tests can run here.
+            outputs = chain.from_iterable(run.outputs for name, run in verdict.runs.items() if name in blueprint.plain)
+            printed = (str(one.get("text", "")) for one in outputs)
+            lacking = dict.fromkeys(_NO_MODULE.findall("\n".join(printed)))
+            told += [f"{missing}, which its tests import: {_LACKS}" for missing in lacking]
+        if told:
+            self.given_away[key.lesson] = "; ".join(told)
         return ""
 
     def _keys(self, lesson: str) -> Iterator[Key]:

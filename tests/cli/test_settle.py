@@ -216,7 +216,7 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     assert said(capsys, course, "grade")[0] == 0
     for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
         assert said(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
-    assert f"called 'ada/1', and may mean: ada/{LESSON}\n" in said(capsys, course, "settle ada/1")[1]
+    assert f"called 'ada/1', and may mean: ada/{LESSON}" in said(capsys, course, "settle ada/1")[1]
 
 
 @pytest.mark.usefixtures("one_engine")

@@ -93,6 +93,14 @@ def test_another_hand_in_that_nothing_dates_has_no_time_of_the_one_before(late_c
     )
 
 
+def test_another_hand_in_is_taken_by_a_gradebook_that_has_nobody_yet(late_class: Rehearsal) -> None:
+    late_class.grade()
+    (late_class.root / "gradebook.db").unlink()
+    late_class.hand_in("early", {"first": RIGHT["first"]})
+    marks = late_class.grade().marks.values()
+    assert {one.learner: (one.problem, one.score) for one in marks}["early"] == ("", 2)
+
+
 @pytest.mark.parametrize("time", some_by_day([HANDED_IN["later"], "sometime"], 2))
 def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]

@@ -177,6 +177,16 @@ def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collectin
     assert _taken(course) == B
 
 
+@pytest.mark.parametrize(("last", "day"), [([A], 3), ([BLANK, A], 3), ([B, A], 5), ([A, B], 5)])
+def test_the_same_bytes_again_are_as_late_as_the_first_unless_another_copy_came_between(
+    last: list[bytes], day: int, collecting: Collecting, course: Path
+) -> None:
+    hers = {f"1-90{at} - jane - Nov {at}, 2026 1000 AM/x.ipynb": data for at, data in enumerate([A, A, *last][-3:], 3)}
+    collecting({**hers, "2-3 - bob - Nov 1, 2026 900 AM/x.ipynb": B})
+    assert _taken(course) == last[-1]
+    assert (course / "submitted/jane/01_first/timestamp.txt").read_text().startswith(f"2026-11-0{day}")
+
+
 def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Collecting, course: Path) -> None:
     mine = folder_of(course / "submitted/jane/01_first", {"01_first.ipynb": A})
     (mine / "timestamp.txt").write_text("2026-11-05 10:00:00 UTC")

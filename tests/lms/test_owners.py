@@ -18,7 +18,7 @@ HERS, BOBS, EVES = (notebook("01_first", name) for name in ("mallory", "bob", "e
 STAMP = b"2026-01-01 10:00:00.000000 UTC"
 CLASS = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": EVES}
 PEOPLE = [Member("bob", "Bob Roe", "bob@u.edu"), Member("eve", "Eve Low"), Member("mallory", "Mallory Moe")]
-LATER = datetime(2026, 12, 1, tzinfo=UTC).timestamp()
+LATER = datetime(2126, 12, 1, tzinfo=UTC).timestamp()
 
 
 def _filed(course: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import shlex
 from pathlib import Path
 
 import bs4
@@ -21,7 +22,7 @@ from nbproof.lesson.from_notebook import name_of
 from nbproof.lesson.from_text import read_lesson
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests import COURSE
+from tests import COURSE, main
 
 QUESTION = """
 # %% [markdown]
@@ -268,3 +269,17 @@ def test_what_people_hand_in_is_typeset(text: str, tags: dict[str, int], said: s
     page = _page(text, {"f g.png": "iVBORw0KGgo="})
     assert {name: len(page.find_all(name)) for name in tags} == tags
     assert said in page.get_text()
+
+
+def test_an_answer_that_waits_and_is_not_in_the_next_hand_in_is_named(asking: Rehearsal) -> None:
+    """Its marks are not there yet, so nobody has fewer; what a person marked counts, whatever comes."""
+    _write(asking, "ada", RIGHT, "Because 1 + 1 = 2.")
+    _write(asking, "eve", RIGHT, "As it says.")
+    asking.grade()
+    _write(asking, "ada", RIGHT, STUB)
+    _write(asking, "eve", RIGHT, "As it says, so.")
+    (told,) = asking.grade().remarks
+    said = f"ada/{LESSON}: up to {FULL + 2:g}, with written answers that are not in the new one, → {FULL:g}. "
+    assert told.startswith(f"fewer marks with a new hand-in: {said}")
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert _grade(asking)["ada"] == (FULL, FULL + 2, 1)

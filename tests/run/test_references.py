@@ -232,3 +232,19 @@ def test_marks_that_an_untouched_notebook_earns_are_told_once(tmp_path: Path, po
 
     assert given_away() == {"ps1": "an untouched notebook earns 2.5 points: test_given (2), test_part (0.5)"}
     assert given_away() == {}
+
+
+@pytest.mark.parametrize(("helper", "is_told"), [("", True), ("release", False), ("submitted", True)])
+def test_a_test_that_misses_its_module_is_named_where_no_reference_answer_shows_it(
+    helper: str, is_told: bool, tmp_path: Path, pool: PoolMaker
+) -> None:
+    cells = {
+        "squares": ("answer", "def squares(n):\n    # YOUR CODE HERE\n    raise NotImplementedError()"),
+        "test_squares": ("test", "from its_helper import two\nassert squares(two) == [0, 1]"),
+    }
+    released, mine = (tmp_path / place / "ps1" / "ps1.ipynb" for place in ("release", "submitted/ada"))
+    hand_in(written(released, cells), mine)
+    if helper:
+        {"release": released, "submitted": mine}[helper].with_name("its_helper.py").write_text("two = 2\n")
+    told = grade_class(COURSE, tmp_path, take_in(COURSE, tmp_path, ["ps1"]), ["ps1"], pool=pool).given_away
+    assert ("No module named 'its_helper'" in told.get("ps1", "")) is is_told, told
