@@ -9,7 +9,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from nbproof.grouping import grouped
 from nbproof.key import Key
@@ -195,29 +195,48 @@ _DEEPEST = 8
 
 
 def attach(items: Sequence[IncomingFile], submitted: SubmittedFolder) -> list[IncomingFile]:
-    """All items, each with its end: those that have none yet are data files, and go where their notebook goes."""
+    """All items, each with its end: those that have none yet are data files, and go where their notebook goes.
+
+    Of two data files with one name the later one does.
+    """
     notebooks = grouped((_sender(item), item) for item in items if item.record.status in STANDS | {"waits"})
+    counted = {item.record.sha256 for item in chain.from_iterable(notebooks.values())}
     over = {"earlier copy", "not chosen", "removed"}
     ended = (item for item in items if item.record.status in over and item.kind is Kind.NOTEBOOK)
-    earlier = {*map(_sender, ended)} - notebooks.keys()
+    earlier = grouped((_sender(item), item) for item in ended if item.record.sha256 not in counted)
     names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})
-    done = []
-    for item in items:
-        notebook = _notebook_of(item, notebooks[_sender(item)])
+    done = dict[int, IncomingFile]()
+    for at, item in sorted(enumerate(items), key=lambda one: _when(one[1].record), reverse=True):
+        sender = _sender(item)
+        notebook = _notebook_of(item, notebooks[sender])
+        is_nearer = _depth(item, earlier[sender]) > _depth(item, notebooks[sender])
         if item.record.status:
-            done.append(item)
+            done[at] = item
+        elif is_nearer or (earlier[sender] and not notebooks[sender]):
+            done[at] = item.ended("earlier copy", "so is the notebook that it came with")
         elif notebook is not None:
             folder = submitted.notebook_path(notebook.record.key).parent
-            done.append(_beside(item, notebook, names[folder], submitted))
-        elif _sender(item) in earlier:
-            done.append(item.ended("earlier copy", "so is the notebook that it came with"))
-        elif notebooks[_sender(item)]:
-            done.append(item.ended("no notebook", _OF_SEVERAL))
+            done[at] = _beside(item, notebook, names[folder], submitted)
+        elif notebooks[sender]:
+            done[at] = item.ended("no notebook", _OF_SEVERAL)
         elif item.record.learner:
-            done.append(item.ended("no notebook"))
+            done[at] = item.ended("no notebook")
         else:
-            done.append(item.ended("no learner known", item.record.why))
-    return done
+            done[at] = item.ended("no learner known", item.record.why)
+    return [done[at] for at in range(len(items))]
+
+
+def _when(record: FileRecord) -> tuple[float, int, float]:
+    """What puts a sender's files in order, as far as anything does."""
+    handed_in = 0.0
+    if record.time is not None:
+        handed_in = record.time.timestamp()
+    return handed_in, record.number, record.changed
+
+
+def _depth(item: IncomingFile, mine: Iterable[IncomingFile]) -> int:
+    """How deep that one of these lies which is in the same folder, or in the nearest one above; 0 if there is none."""
+    return max((len(one.parts) for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]), default=0)
 
 
 def _sender(item: IncomingFile) -> tuple[int, str]:
@@ -234,7 +253,7 @@ def _notebook_of(item: IncomingFile, mine: Sequence[IncomingFile]) -> IncomingFi
     if not item.record.learner or item.kind is not Kind.DATA:
         return None
     near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
-    deepest = max((len(one.parts) for one in near), default=0)
+    deepest = _depth(item, mine)
     found = [one for one in near if len(one.parts) == deepest]
     assignments = {one.record.key.assignment for one in found}
     found = found or [*mine]

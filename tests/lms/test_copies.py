@@ -187,6 +187,18 @@ def test_the_same_bytes_again_are_as_late_as_the_first_unless_another_copy_came_
     assert (course / "submitted/jane/01_first/timestamp.txt").read_text().startswith(f"2026-11-0{day}")
 
 
+@pytest.mark.parametrize(("again", "wanted"), [(B, {"x.csv": b"new"}), (A, {"x.csv": b"new", "old.csv": b"old"})])
+def test_of_two_attempts_the_data_of_the_later_one_goes_beside_its_notebook(
+    again: bytes, wanted: dict[str, bytes], collecting: Collecting, course: Path
+) -> None:
+    first, second = (f"1-90{day} - jane - Nov {day}, 2026 1000 AM" for day in (3, 4))
+    files = {f"{first}/x.ipynb": A, f"{first}/x.csv": b"old", f"{first}/old.csv": b"old"}
+    files |= {f"{second}/x.ipynb": again, f"{second}/x.csv": b"new", "2-3 - bob - Nov 1, 2026 900 AM/x.ipynb": B}
+    collecting(files)
+    there = {path.name: path.read_bytes() for path in (course / "submitted/jane/01_first").glob("*.csv")}
+    assert (there, _taken(course)) == (wanted, again)
+
+
 def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Collecting, course: Path) -> None:
     mine = folder_of(course / "submitted/jane/01_first", {"01_first.ipynb": A})
     (mine / "timestamp.txt").write_text("2026-11-05 10:00:00 UTC")
