@@ -233,17 +233,26 @@ def records_in(root: Path) -> Iterator[FileRecord]:
 def meant_in(root: Path) -> Iterator[tuple[FileRecord, Key]]:
     """Every file that ever came, with its learner and each lesson that it may be for.
 
-    If only its assignment is known, that is each notebook of the assignment. If an upload names no lesson, another upload with
-    the same file may.
+    If only its assignment is known, that is each notebook of the assignment. If nobody named the lesson of an upload, it is the
+    one that all its notebooks are of, or another upload with the same file names it.
     """
     known = places(root).lessons()
     came: list[tuple[FileRecord, str]] = []
     for upload in uploads_in(root):
-        came += [(record, record.lesson or upload.handed_in_for) for record in upload.records]
+        lesson = _handed_in_for(upload)
+        came += [(record, record.lesson or lesson) for record in upload.records]
     said = {record.file: lesson for record, lesson in came if lesson}
     for record, lesson in came:
         for one in _lessons_of(lesson or said.get(record.file, ""), known):
             yield record, Key(record.learner, one)
+
+
+def _handed_in_for(upload: KeptUpload) -> str:
+    """The lesson or assignment that an upload was handed in for; empty if it is not known."""
+    found = {record.key.assignment for record in upload.records if record.lesson and record.status in STANDS}
+    if upload.handed_in_for or len(found) != 1:
+        return upload.handed_in_for
+    return found.pop()
 
 
 def _lessons_of(name: str, known: Sequence[str]) -> list[str]:

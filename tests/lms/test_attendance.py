@@ -106,13 +106,14 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
 def test_a_file_of_no_known_lesson_may_be_for_each_and_is_named_with_each(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of Zoe nothing else came; Jane has handed in another lesson than the one that is asked about."""
+    """Of Zoe nothing else came; Jane has handed in another lesson than the one that is asked about. The upload has both."""
     (tmp_path / "up.zip").write_bytes(
         zipped(
             {
                 "zedzoe_5_9_a.pdf": b"%PDF-1.7 a",
                 "doejane_1_9_b.pdf": b"%PDF-1.7 b",
                 "roebob_2_9_x.ipynb": notebook("02_other", 4),
+                "leekim_3_9_x.ipynb": notebook("01_first", 4),
             }
         )
     )
@@ -123,6 +124,18 @@ def test_a_file_of_no_known_lesson_may_be_for_each_and_is_named_with_each(
     (missing,) = re.findall("nothing handed in: (.*)", told)
     assert "jd Jane Doe" in missing and "Zoe" not in missing
     assert "! came, and counts for nobody yet: doejane_1_9_b.pdf; why: " in told
+
+
+def test_a_file_of_no_known_lesson_is_for_that_of_all_notebooks_it_came_with_and_is_not_forgotten(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, lesson, hers in (("one", "02_other", b"%PDF-1.7"), ("two", "01_first", notebook("01_first", 5))):
+        files = {"zedzoe_5_9_a.ipynb": hers, "roebob_2_9_x.ipynb": notebook(lesson, 4)}
+        (tmp_path / f"{name}.zip").write_bytes(zipped(files))
+        collect(COURSE, course, [tmp_path / f"{name}.zip"])
+        capsys.readouterr()
+        main(["report", "--course", str(course)])
+        assert "02_other: only zedzoe_5_9_a.ipynb came" in " ".join(capsys.readouterr().out.split()), name
 
 
 def test_grades_json_and_lines_name_them(course: Path) -> None:
