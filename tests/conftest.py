@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nbproof.command import called_for
 from nbproof.course_file import used
 from nbproof.testing.small import LESSON, RIGHT
 from tests import COURSE
@@ -77,6 +78,7 @@ def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
     # A command that a test has called for another course leaves the next tests to this one.
     monkeypatch.setattr("nbproof.course_file.used", [*used])
+    called_for(COURSE)
     monkeypatch.setenv("NBPROOF_COURSE", used[0])
     return path
 
