@@ -10,11 +10,13 @@ import nbformat
 import pytest
 
 from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.key import Key
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
+from nbproof.marking.marker import Marker
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell, find_own_cells
-from nbproof.recover.notebook_bytes import cells_in
+from nbproof.recover.notebook_bytes import HandIn, cells_in
 from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
@@ -245,3 +247,16 @@ def test_an_f_string_of_a_newer_python_waits_for_a_person(
     assert (first.status, first.score) == (status, 0)
     assert ("Python 3.99" in ENGLISH.outcome(first)) == (status == "uncertain")
     assert verdict.score == ALL - sum(first.most.values())
+
+
+def test_a_file_beside_a_notebook_is_no_module_of_the_reader(bench: Bench) -> None:
+    """The fork that reads a notebook runs it afterwards, and a learner's modules lie in its folder."""
+    cut = _handed_in(bench.blueprint, RIGHT, [])[:-200]
+    # The first is read in for a notebook that was cut off, and for no other.
+    names = ("json_repair", "nbformat", "jupytext", "yaml", "simplejson", "orjson", "chardet")
+    files = {f"{name}.py": b"raise SystemExit('read by me')" for name in names}
+    marker = Marker(bench.engine, {LESSON: bench.blueprint}, 7)
+    alone, beside = (marker.mark(HandIn(Key("ada", LESSON), notebook=cut, files=some)) for some in ({}, files))
+    assert alone.damage and alone.score and not alone.problem
+    told = [(one.problem, one.damage, one.answers, one.scores) for one in (alone, beside)]
+    assert told[0] == told[1]
