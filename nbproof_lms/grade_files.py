@@ -95,11 +95,13 @@ def grade_file(
     asked = {learner: Person(learner) for learner in learners} | {person.id: person for person in people}
     owners = row_owners(sheet, table, asked, chain.from_iterable(came.get(name, ()) for name in places))
     clear = {row: learner for learner, row in _sole(owners.rows).items()}
-    filling = _Filling(sheet, table, clear, grades, places)
-    for name, column in places.items():
-        filling.fill(name, column)
     graded = {learner for (learner, _), grade in grades.items() if grade.cells}
     there = {learner for learner, rows in owners.rows.items() if rows}.union(*owners.mixed.values())
+    namesakes = _namesakes(asked, {*clear.values()} - graded, graded - there)
+    sure = {row: learner for row, learner in clear.items() if learner not in namesakes}
+    filling = _Filling(sheet, table, sure, grades, places)
+    for name, column in places.items():
+        filling.fill(name, column)
     return GradeFile(
         sheet.text(_kept_columns(sheet, table, places.values())),
         filling.count,
@@ -113,6 +115,7 @@ def grade_file(
             *_not_as_chosen(sheet, table, places, chosen),
             *filling.notes,
             *_unwritten(sheet, table, owners, asked, graded),
+            *(_one_or_two(asked[one], asked[other]) for one, other in namesakes.items()),
         ),
         tuple(left_out),
     )
@@ -278,6 +281,21 @@ def _unwritten(
         if learner in graded and not found.rows[learner]:
             for at, kinds in found.doubted[learner].items():
                 yield _doubt(asked[learner], _ids_in(sheet, table, at), kinds)
+
+
+def _namesakes(asked: Mapping[str, Person], without: Collection[str], astray: Collection[str]) -> dict[str, str]:
+    """Learners ``without`` a grade -> who has their name, a grade, and no row: an id that changed makes one person two."""
+    known = {bare_words(asked[learner].name): learner for learner in sorted(astray)}
+    called = {learner: bare_words(asked[learner].name) for learner in sorted(without)}
+    return {learner: known[words] for learner, words in called.items() if words in known and len(words) > 1}
+
+
+def _one_or_two(learner: Person, other: Person) -> str:
+    """A line on the row of a learner who has no grade, and may be the ``other`` one, who has a grade and no row."""
+    told = f"the row of {learner.contact} gets no 0: {other.contact} has the same name, a grade, and no row"
+    return (
+        f"{told}. If they are one person, make one line of the two in roster.csv, with {learner.id} in its column also"
+    )
 
 
 def _doubt(learner: Person, ids: Mapping[str, str], kinds: Sequence[str]) -> str:

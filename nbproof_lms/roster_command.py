@@ -163,8 +163,8 @@ _NEWS = {"name": "another name", "email": "another address", "also": "a number o
 """The news of a member, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, collected/graded/, the gradebook with all marks, comments and extensions given "
-    f"by hand, {ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
-    "`report` make them again; what you wrote elsewhere (--out) stays"
+    f"by hand, {ROSTER}, and the lists in collected/, where their files stay: who comes back is collected once more. handback/ "
+    "and report/ go whole: `feedback` and `report` make them again; what you wrote elsewhere (--out) stays"
 )
 """All that is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (

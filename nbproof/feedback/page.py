@@ -406,7 +406,7 @@ def _sums(cards: Sequence[Card], marks: Mark, words: Language) -> dict[str, Any]
     }
     if score > points:
         sums["points_below"] = min(points, 0.0)
-    if cards and len(right) == len(cards):
+    if cards and len(right) == len(cards) and not marks.penalty:
         sums["goal"] = page_text(words, "page full marks")
     return sums
 

@@ -188,6 +188,8 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     assert tree.select_one(".card")["class"] == ["card", "partly"]  # type: ignore[index]
     assert tree.b is None
     assert "no points are taken off" in words(looked_at(page(exercise(), marks=replace(marks, penalty=0.0))))
+    full = replace(marks, cells={"test_weight_grad": mark("test_weight_grad", 2.0)})
+    assert "1.5 of 2 points" in (told := words(looked_at(page(exercise(), marks=full)))) and "Full marks" not in told
 
 
 def test_a_page_says_when_it_was_handed_in_and_when_it_was_due(looked_at: Look) -> None:

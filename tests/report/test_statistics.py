@@ -17,8 +17,9 @@ from bs4 import BeautifulSoup
 
 from nbproof.csv_text import safe_cell
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import CellMark, Person, by_assignment
+from nbproof.gradebook.marks import CellMark, Mark, Person, by_assignment
 from nbproof.key import Key
+from nbproof.marking.results import Verdict
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import (
     exercise_rows,
@@ -290,6 +291,20 @@ def test_a_row_is_its_owners(system: str, rows: str, people: list[Person], writt
     made = grade_file(systems()[system.partition(",")[0]], table, grades, people, TITLES)
     column = -2 if system == "Brightspace" else -1
     assert [row[column] for row in _rows(made.data)[-len(written) :]] == written
+
+
+@pytest.mark.parametrize(("astray", "written"), [("Ethan", "-"), ("Evan", "0")])
+def test_who_has_a_grade_under_another_id_gets_no_0_beside_it(astray: str, written: str, tmp_path: Path) -> None:
+    """An address that changed made two lines of one person. Somebody else without a row takes no 0 away."""
+    table = tmp_path / "c.csv"
+    table.write_text(f"{HEADS['Moodle']}Ethan,Lin,,,e2@u.edu,-\n")
+    people = [Person("e2@u.edu", "Ethan", "Lin", "e2@u.edu"), Person("elin", astray, "Lin", "elin@u.edu")]
+    nothing = Mark(Verdict("e2@u.edu", "02_tensor_hooks"), 33.0)
+    grades = {("elin", "02_tensor_hooks"): scored("", "", 19.0, 33.0), ("e2@u.edu", "02_tensor_hooks"): nothing}
+    made = grade_file(systems()["Moodle"], table, grades, people, TITLES)
+    assert _rows(made.data)[1][-1] == written and made.unmatched == ("elin",)
+    one = "e2@u.edu Ethan Lin gets no 0: elin Ethan Lin <elin@u.edu> has the same name, a grade, and no row"
+    assert (one in "\n".join(made.notes)) is (written == "-")
 
 
 @pytest.mark.parametrize("system", ["Canvas", "Moodle", "Moodle, worksheet", "Brightspace"])
