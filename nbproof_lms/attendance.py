@@ -205,7 +205,7 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
         lines.append(f"! nothing that can be graded: {key}: {one}")
     for (learner, lesson), copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {called(learner)}: {lesson}: nothing says which one came last. "
+            f"! another copy waits: {called(learner)}: {lesson}: it counts once you say so. "
             "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         lines += [f"    {choice(root, copy, learner, lesson)}" for copy in copies]
@@ -305,10 +305,22 @@ def background_of(course: Course, root: Path) -> ClassBackground:
 
 
 def late_by_lms(root: Path) -> frozenset[Key]:
-    """The keys of all that an LMS calls late without saying when it came, and that lies in ``submitted/`` now."""
-    said = (record for record in records_in(root) if record.says_when and all(record.key))
-    is_late = {(record.key, record.sha256): record.late and record.time is None for record in said}
-    late = {key for (key, digest), is_so in is_late.items() if is_so and digest == digest_in(root, *key)}
+    """The keys of all that an LMS calls late without saying when it came, and that lies in ``submitted/`` now.
+
+    Where the same bytes came again, they came when they came first, unless others counted between.
+    """
+    # Of each attempt the LMS's last word: its due date may have moved.
+    words = defaultdict[tuple[Key, str], dict[int, bool]](dict)
+    stood: dict[Key, str] = {}
+    for record in records_in(root):
+        if record.says_when and all(record.key):
+            attempts = words[record.key, record.sha256]
+            if record.status in STANDS:
+                if stood.get(record.key) != record.sha256:
+                    attempts.clear()
+                stood[record.key] = record.sha256
+            attempts[record.number] = record.late and record.time is None
+    late = {key for (key, digest), its in words.items() if all(its.values()) and digest == digest_in(root, *key)}
     return frozenset(key for key in late if not (places(root).folder("submitted", *key) / TIME).exists())
 
 

@@ -6,7 +6,6 @@ import shlex
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -15,10 +14,6 @@ from rich.table import Table
 
 from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
-from nbproof.gradebook.reader import DueDates, due_dates_in, opened_gradebook
-from nbproof.gradebook.receipts import TIME
-from nbproof.key import Key
-from nbproof.places import places
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import choice
@@ -84,27 +79,6 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
     yield from _without_time(collected)
-    yield from _after_its_date(collected, root)
-
-
-def _after_its_date(collected: Collected, root: Path) -> Iterator[str]:
-    """A line for each copy that a person handed in after the due date, and that nothing dates."""
-    by_hand = [one for one in collected.records if one.by_hand and one.status == "taken"]
-    undated = [one for one in by_hand if one.time is None and not one.late]
-    if not undated:
-        return
-    with opened_gradebook(root) as book:
-        dates = DueDates() if book is None else due_dates_in(book)
-    for record in undated:
-        key = record.key
-        lesson = Key(key.learner, key.assignment)
-        due = dates.extensions.get(lesson, dates.lessons.get(lesson.lesson))
-        if due is not None and due < datetime.now(UTC):
-            stamp = places(root).folder("submitted", *key) / TIME
-            yield (
-                f"nothing says when {_with_why(record)} was handed in, so it counts as in time; it was due {in_utc(due)}. If it "
-                f"came late, write when into {stamp}, such as 2026-11-20 18:00 UTC"
-            )
 
 
 def _without_time(collected: Collected) -> Iterator[str]:

@@ -289,7 +289,7 @@ def _with_word(item: IncomingFile) -> IncomingFile:
     if record.time is not None and record.status == "waits":
         remarks.append(f"handed in {in_utc(record.time)}")
     if record.late:
-        remarks.append("late")
+        remarks.append("late" if record.status != "already there" else "the LMS calls it late now")
     # In every language the words for late hold a number; for in time they hold none.
     if record.time is None and re.search(r"\d", record.lms_status):
         remarks.append(f"the LMS says: {record.lms_status}")

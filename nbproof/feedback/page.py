@@ -138,6 +138,7 @@ class Card:
         marks = [held.get(cell) or CellMark(cell, most, of_tests) for cell, of_tests in points.items()]
         self.score = sum(mark.score for mark in marks)
         self.by_hand = any(mark.given is not None for mark in marks)
+        self.is_of_before = any(mark.given is not None and mark.waits_for_person for mark in marks)
         # A person who gave points has looked: nothing waits any more.
         self.waits = status is Status.UNCERTAIN and not self.by_hand
 
@@ -156,7 +157,7 @@ class Card:
     def words(self) -> str:
         """The words for how it ended. Beside a person's points the engine's word would be another opinion."""
         if self.by_hand:
-            return page_text(self.learner.words, "page by hand")
+            return page_text(self.learner.words, "page by hand before" if self.is_of_before else "page by hand")
         if self.score and self.status is not Status.PASSED:
             return page_text(self.learner.words, "page partly")
         return self.learner.words.text(f"status {self.status}")

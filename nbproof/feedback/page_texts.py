@@ -40,6 +40,7 @@ PAGE_TEXTS: Mapping[str, Any] = {
     "page points": "Points",
     "page short points": "{score} of {most}",
     "page by hand": "Marked by your instructor",
+    "page by hand before": "Marked by your instructor before something changed",
     "page partly": "Partly right",
     "page points by hand": "Your instructor gave the points. The rest is what the tests have found.",
     "page asked": "Asked:",

@@ -15,6 +15,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -211,6 +212,7 @@ class _ClassRun:
             *lost,
             *self._fallen(marks),
             *self._changed(marks),
+            *self._undated(marks),
             *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
             *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             *filter(None, (undecided(name, one.plain) for name, one in blueprints.items())),
@@ -283,7 +285,7 @@ class _ClassRun:
                 fewer[is_other].append(step)
         for is_other, steps in fewer.items():
             if steps:
-                yield f"{_FEWER[is_other]}: {some_of(steps, 8)}"
+                yield f"{_FEWER[is_other]}: {', '.join(steps)}"
 
     def _whole_before(self, key: Key) -> str:
         """The command that has all count which was handed in before, of an assignment of several notebooks; else nothing."""
@@ -304,7 +306,22 @@ class _ClassRun:
         )
         moved = grouped((self._why_others(one, now), _taken_off(one, now)) for one, now in others)
         for why, steps in moved.items():
-            yield f"late penalties, which are points taken off, are others, and nothing new came: {some_of(steps, 8)}. {why}"
+            yield f"late penalties, which are points taken off, are others, and nothing new came: {', '.join(steps)}. {why}"
+
+    def _undated(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """A line for those graded now that nothing dates, where something was due; first those that had a time before."""
+        today = datetime.now(UTC).replace(tzinfo=None)
+        found: dict[bool, list[str]] = {True: [], False: []}
+        for key in sorted(self._fresh):
+            late = marks[key].late
+            if late.handed_in is None and late.due is not None and late.due < today and not late.said:
+                before = self._stood.get(key)
+                found[before is not None and before.came != str(None)].append(key.name)
+        if names := [*found[True], *found[False]]:
+            yield (
+                f"nothing says when these were handed in, so they count as in time, and they were due: {some_of(names, 8)}. "
+                "If one came late, write when into its timestamp.txt in submitted/, such as 2026-11-20 18:00 UTC, and grade again"
+            )
 
     def _again(self, marks: Mapping[Key, Mark]) -> Iterator[tuple[Key, Stood, Mark]]:
         """Each submission that had a mark before and has one now, with both."""
@@ -571,7 +588,7 @@ def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) ->
     moved = [_taken_off(*one) for one in both if one[0].penalty != one[1].penalty]
     if moved:
         shows = f"{course_command('roster', root)} shows due dates and extensions, nbgrader_config.py the penalty ({_PENALTY})"
-        yield f"late penalties, which are points taken off, are others now: {some_of(moved, 8)}; {shows}"
+        yield f"late penalties, which are points taken off, are others now: {', '.join(moved)}; {shows}"
 
 
 def _renamed(lesson: str, ids: Mapping[str, str]) -> str:

@@ -160,7 +160,10 @@ def _why_not(root: Path, folder: Path, keys: Collection[Key]) -> str:
         unbuilt = not_built(root, folder.name)
         return f"{unbuilt.fact}; to build it: {unbuilt.next_command}"
     if not keys:
-        return "no lesson has this name" if folder.is_dir() else "it lies beside the folders of lessons, not in one"
+        if not folder.is_dir():
+            return "it lies beside the folders of lessons, not in one"
+        near = may_mean(folder.name, dict.fromkeys(map(assignment_of, places(root).lessons())))
+        return f"no lesson has this name{near}"
     if not folder.parent.name.isprintable():
         # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
         return "this is not a learner's name"

@@ -29,6 +29,10 @@ _ANONYMOUS = re.compile(
 # So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name. The
 # second of them is a file's in Canvas, which has numbered millions: not that of ``3_1_intro.ipynb``.
 _TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d{2,}_)", re.ASCII)
+# ``lib/gradebook_importer.rb``, ``strip_non_assignment_columns``; with an assignment's number behind it.
+_PASSED_OVER = re.compile(
+    r"(?:(?:Current|Final) (?:Score|Points|Grade)|Override (?:Score|Grade|Status)).*\(\d+\)\s*$", re.DOTALL
+)
 _HIDDEN = "Canvas hides who handed it in: post the grades there, or turn anonymous grading off, and download again"
 
 
@@ -72,9 +76,21 @@ class Canvas(System):
         own = {*identity, *_read_only(sheet.head), *_read_only(points)}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         maxima = {column: (cell,) for column, cell in enumerate(points) if cell.strip()}
+        left = [repr(name) for name in names.values() if _PASSED_OVER.search(name)]
+        notes = [
+            f"Canvas's import takes no grades in {name}: rename the assignment there, and export again" for name in left
+        ]
         numbers = sheet.columns("ID")
         return GradeTable(
-            possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=identity
+            possible + 1,
+            ids,
+            student,
+            names,
+            numbers=numbers,
+            maxima=maxima,
+            excused="EX",
+            keep=identity,
+            notes=(*notes,),
         )
 
     def feedback_start(self, entry: LmsEntry) -> str:

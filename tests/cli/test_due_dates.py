@@ -91,18 +91,30 @@ def test_the_next_step_is_the_one_that_comes_next(
     assert f" grade {LESSON}" in told and "bundle" not in told
 
 
-def test_what_came_by_mail_after_the_due_date_is_named(
-    course: Path, tmp_path: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("one_engine")
+def test_what_nothing_dates_is_named_once_it_was_due(
+    course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing dates it. The time that a person writes there counts, and with a later due date nothing is said."""
+    """Once, and first those whose time of before nothing tells any more. The time that a person writes there counts."""
     room = Rehearsal(course, LESSON)
-    for learner, due, is_told in (("ada", "2026-11-20", True), ("bob", "2206-11-20", False)):
-        mailed = Path(shutil.copy(room.hand_in("kept", {}), tmp_path / f"{learner}.ipynb"))
-        shutil.rmtree(course / "submitted")
-        assert roster("due", LESSON, due) == 0
-        assert main(["collect", str(mailed), "--learner", learner, "--course", str(course)]) == 0
-        told = "".join(capsys.readouterr()).replace("\n", " ")
-        assert (f"nothing says when {learner}/{LESSON} (nothing was filled in) was handed in" in told) is is_told, told
+
+    def told(*learners: str, time: str = "") -> str:
+        for learner in learners:
+            stamp = room.hand_in(learner, {"first": f"total = sum(values)  # {len(time)}"}).with_name("timestamp.txt")
+            stamp.unlink(missing_ok=True)
+            if time:
+                stamp.write_text(time)
+        main(["grade", "--no-feedback", "--course", str(course)])
+        said = "".join(capsys.readouterr()).replace("\n", " ")
+        return said.partition("and they were due: ")[2].partition(".")[0]
+
+    assert roster("due", LESSON, "2206-11-20") == 0
+    assert told("ada") == ""
+    assert roster("due", LESSON, "2026-11-20") == 0
+    assert told("zoe", time="2026-11-21 10:00:00 UTC") == ""
+    assert told("bob", "zoe") == f"zoe/{LESSON}, bob/{LESSON}"
+    assert told() == ""
+    assert told("zoe", time="2026-11-21 10:00:00 UTC") == ""
 
 
 def test_a_later_due_date_of_the_class_moves_nobody_s_own(

@@ -176,6 +176,12 @@ def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
     assert not [word for word in ("Partly right", "Passed", "Not yet", "Waits for") if word in told]
 
 
+def test_a_mark_for_an_earlier_answer_says_so(looked_at: Look) -> None:
+    given = replace(mark("test_weight_grad", 1.0, given=1.0), waits_for_person=True)
+    marks = replace(NOTHING_GIVEN, max_score=2.0, cells={"test_weight_grad": given})
+    assert "Marked by your instructor before something changed" in words(looked_at(page(exercise(), marks=marks)))
+
+
 def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
     cells = {"test_weight_grad": mark("test_weight_grad", 1.5, given=1.5)}
     late = Lateness(7_300.0, handed_in=datetime(2026, 3, 2))

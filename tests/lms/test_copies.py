@@ -360,6 +360,27 @@ def test_what_canvas_calls_late_stays_late_when_it_comes_by_mail_as_well(collect
     assert not late_by_lms(course), "only Canvas takes it back"
 
 
+@pytest.mark.parametrize(
+    ("came", "late"),
+    [
+        (["jane_1_5_x", "jane_LATE_1_9_x-1"], False),
+        (["jane_1_5_x", "jane_LATE_1_9_x-1", "jane_LATE_1_9_x-1"], False),
+        (["jane_1_5_x", "jane_LATE_1_5_x"], True),
+        (["jane_1_5_x", "jane_1_7_other", "jane_LATE_1_9_x-1"], True),
+        (["jane_LATE_1_5_x", "jane_LATE_1_9_x-1"], True),
+    ],
+)
+def test_the_same_bytes_came_when_they_came_first(
+    came: list[str], late: bool, collecting: Collecting, course: Path
+) -> None:
+    """Unless Canvas calls that very attempt late by now, or others counted between."""
+    for at, name in enumerate(came):
+        collecting(
+            {f"{name}.ipynb": C if "other" in name else A, "bob_2_6_x.ipynb": notebook("01_first", at)}, f"{at}.zip"
+        )
+    assert bool(late_by_lms(course)) is late and _taken(course) == A
+
+
 def test_what_came_with_an_earlier_copy_is_nobodys_question(collecting: Collecting, course: Path) -> None:
     time, later_on = "Nov 3, 2026 1149 PM", "Nov 9, 2026 1149 PM"
     for at, when in enumerate((later_on, time)):

@@ -293,6 +293,16 @@ def test_a_row_is_its_owners(system: str, rows: str, people: list[Person], writt
     assert [row[column] for row in _rows(made.data)[-len(written) :]] == written
 
 
+@pytest.mark.parametrize(
+    ("name", "is_told"), [("Lab Final Score (991)", True), ("Final Exam (991)", False), ("Final Score", False)]
+)
+def test_a_column_that_canvas_would_not_read_is_named(name: str, is_told: bool, tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(CANVAS.replace("Essay (4712)", name).replace("02 Tensor hooks (4711)", "02"))
+    made = grade_file(systems()["Canvas"], table, GRADES, PEOPLE, TITLES, chosen={"02_tensor_hooks": name})
+    assert (f"takes no grades in '{name}': rename" in "\n".join(made.notes)) is is_told
+
+
 @pytest.mark.parametrize(("astray", "written"), [("Ethan", "-"), ("Evan", "0")])
 def test_who_has_a_grade_under_another_id_gets_no_0_beside_it(astray: str, written: str, tmp_path: Path) -> None:
     """An address that changed made two lines of one person. Somebody else without a row takes no 0 away."""

@@ -235,6 +235,7 @@ WORDS = Language(
         "page points": "Punkte",
         "page short points": "{score} von {most}",
         "page by hand": "Von deiner Lehrperson bewertet",
+        "page by hand before": "Von deiner Lehrperson bewertet, bevor sich etwas geändert hat",
         "page partly": "Zum Teil richtig",
         "page points by hand": "Die Punkte hat deine Lehrperson gegeben. Das Übrige haben die Prüfungen gefunden.",
         "page asked": "Gefragt:",
