@@ -288,8 +288,10 @@ def _with_word(item: IncomingFile) -> IncomingFile:
     remarks = [record.why]
     if record.time is not None and record.status == "waits":
         remarks.append(f"handed in {in_utc(record.time)}")
-    if record.late:
-        remarks.append("late" if record.status != "already there" else "the LMS calls it late now")
+    if record.late and record.status == "already there":
+        remarks.append("the LMS calls it late now")
+    elif record.late:
+        remarks.append("late")
     # In every language the words for late hold a number; for in time they hold none.
     if record.time is None and re.search(r"\d", record.lms_status):
         remarks.append(f"the LMS says: {record.lms_status}")

@@ -102,6 +102,9 @@ def _cards_of(learner: Addressee) -> list[Card]:
     return [card for _, card in sorted(cards, key=lambda one: places.get(one[0], 0))]
 
 
+_BY_HAND = {False: "page by hand", True: "page by hand before"}
+
+
 class Card:
     """One exercise, or one written answer: what the template asks for."""
 
@@ -157,7 +160,7 @@ class Card:
     def words(self) -> str:
         """The words for how it ended. Beside a person's points the engine's word would be another opinion."""
         if self.by_hand:
-            return page_text(self.learner.words, "page by hand before" if self.is_of_before else "page by hand")
+            return page_text(self.learner.words, _BY_HAND[self.is_of_before])
         if self.score and self.status is not Status.PASSED:
             return page_text(self.learner.words, "page partly")
         return self.learner.words.text(f"status {self.status}")
