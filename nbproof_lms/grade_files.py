@@ -371,7 +371,7 @@ class _Filling:
             return ""
         return self._sheet.rows[row][self._table.status].partition(" - ")[0].strip()
 
-    def _why_it_stays(self, row: int, cell: str, grade: Mark | None) -> str:
+    def _why_left(self, row: int, cell: str, grade: Mark | None) -> str:
         """As :func:`_why_it_stays`; also where the LMS has a hand-in that never came here."""
         if grade is not None and grade.problem and self._came and self._status(row) == self._came:
             return f"the LMS says {self._came!r}, and nothing came here: no 0 is written. Download it again, and collect it"
@@ -388,7 +388,7 @@ class _Filling:
         for row, learner in self._learners.items():
             grade = self._grades.get(Key(learner, lesson))
             cell = self._sheet.rows[row][column].strip()
-            if why := self._why_it_stays(row, cell, grade):
+            if why := self._why_left(row, cell, grade):
                 who = learner if grade else f"{learner} ({cell})"
                 remarks[why].append(who)
             elif grade:
