@@ -82,8 +82,7 @@ def collect(
         collected = _kept(root, arrived, items, asked_for)
     added: list[str] = []
     if told.added:
-        away = course_command("roster remove LEARNER", root)
-        added = [f"added to the roster: {some_of(told.added, 8)}; who does not belong there is taken off by: {away}"]
+        added = [f"added to the roster: {some_of(told.added, 8)} (`roster remove` takes off who does not belong there)"]
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes, *added))
 
 
