@@ -18,9 +18,12 @@ from course.truths import ANYTHING, other_than, same_both_times, storages_left, 
 from nbproof.checks.case import Case
 from nbproof.values.compare import first_difference, is_same
 from nbproof.values.evidence import snapshot
+from nbproof.values.leaf import leaves_of
 from nbproof.values.words import ENGLISH
 from tests import COURSE
 
+# Values know a tensor once a course has named its library.
+leaves_of(COURSE)
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
 
 
