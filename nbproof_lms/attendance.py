@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain, pairwise
@@ -46,6 +46,7 @@ __all__ = [
     "taken_off_lines",
     "two_ids_lines",
     "undecided",
+    "undecided_lines",
     "zeros_apart",
     "zeros_lines",
 ]
@@ -203,13 +204,19 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     for one in attendance.nothing_gradable:
         key = ": ".join(filter(None, (called(one.learner), one.lesson)))
         lines.append(f"! nothing that can be graded: {key}: {one}")
-    for (learner, lesson), copies in attendance.undecided.items():
-        lines.append(
+    lines += undecided_lines(attendance.undecided, called, root)
+    return [printable(line) for line in (*lines, *astray_lines(attendance.without_place, root))]
+
+
+def undecided_lines(waiting: Mapping[Key, Sequence[str]], called: Callable[[str], str], root: Path) -> Iterator[str]:
+    """Lines on each copy that waits until a person names it, with the commands that do. ``called``: the name of a learner."""
+    for (learner, lesson), copies in waiting.items():
+        yield (
             f"! another copy waits: {called(learner)}: {lesson}: it counts once you say so. "
             "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
-        lines += [f"    {choice(root, copy, learner, lesson)}" for copy in copies]
-    return [printable(line) for line in (*lines, *astray_lines(attendance.without_place, root))]
+        for copy in copies:
+            yield f"    {choice(root, copy, learner, lesson)}"
 
 
 def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -> list[str]:

@@ -14,6 +14,8 @@ from rich.table import Table
 
 from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
+from nbproof.gradebook.receipts import TIME
+from nbproof.places import places
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import choice
@@ -78,14 +80,13 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
         yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(dated))}."
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
-    yield from _without_time(collected)
+    yield from _without_time(collected, root)
 
 
-def _without_time(collected: Collected) -> Iterator[str]:
-    """A line for each LMS that can say when notebooks were handed in, and does not in this upload."""
-    there = [
-        record for record in collected.records if record.status in STANDS and record.system and record.time is None
-    ]
+def _without_time(collected: Collected, root: Path) -> Iterator[str]:
+    """A line for each LMS that can say when notebooks were handed in, and does not in this upload, nor did before."""
+    said = (one for one in collected.records if one.status in STANDS and one.system and one.time is None)
+    there = [one for one in said if not (places(root).folder("submitted", *one.key) / TIME).exists()]
     for name in sorted({record.system for record in there if systems()[record.system].dates_entries}):
         own = sorted((record for record in there if record.system == name), key=lambda record: not record.why)
         names = [_with_why(record) for record in own]

@@ -80,7 +80,10 @@ def collect(
         items = attach(choose(items, submitted, book, by_hand=learner is not None), submitted)
         items = [_with_word(item) for item in items]
         collected = _kept(root, arrived, items, asked_for)
-    return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes))
+    added: list[str] = []
+    if told.added:
+        added = [f"added to the roster: {some_of(told.added, 8)} (`roster remove` takes off who does not belong there)"]
+    return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes, *added))
 
 
 def _arrived(

@@ -349,11 +349,33 @@ class _Filling:
         self._table = table
         self._learners = learners
         self._grades = grades
+        self._came = self._word_for_handed_in()
         signs: set[str] = set()
         for column in places.values():
             cells = (*table.maxima.get(column, ()), *(row[column] for row in sheet.rows[1:]))
             signs.update(map(decimal_sign, cells))
         self._sign = "," if signs - {""} == {","} else "."
+
+    def _word_for_handed_in(self) -> str:
+        """What the table's status says of most people with a grade here, unless it says the same of everybody; else nothing."""
+        graded = {learner for (learner, _), grade in self._grades.items() if grade.cells}
+        said = {row: self._status(row) for row in range(self._table.first_row, len(self._sheet.rows))}
+        words = Counter(said[row] for row, learner in self._learners.items() if learner in graded)
+        if not words or len({*said.values()}) == 1:
+            return ""
+        return words.most_common(1)[0][0]
+
+    def _status(self, row: int) -> str:
+        """The first words of the status in a row: how late it was comes behind them."""
+        if self._table.status is None:
+            return ""
+        return self._sheet.rows[row][self._table.status].partition(" - ")[0].strip()
+
+    def _why_left(self, row: int, cell: str, grade: Mark | None) -> str:
+        """As :func:`_why_it_stays`; also where the LMS has a hand-in that never came here."""
+        if grade is not None and grade.problem and self._came and self._status(row) == self._came:
+            return f"the LMS says {self._came!r}, and nothing came here: no 0 is written. Download it again, and collect it"
+        return _why_it_stays(self._table, row, cell, grade)
 
     def fill(self, lesson: str, column: int) -> None:
         """Write the grades of a lesson into its column, scaled if the LMS has another maximum."""
@@ -366,7 +388,7 @@ class _Filling:
         for row, learner in self._learners.items():
             grade = self._grades.get(Key(learner, lesson))
             cell = self._sheet.rows[row][column].strip()
-            if why := _why_it_stays(self._table, row, cell, grade):
+            if why := self._why_left(row, cell, grade):
                 who = learner if grade else f"{learner} ({cell})"
                 remarks[why].append(who)
             elif grade:
@@ -468,8 +490,9 @@ def zeros(
         elif kind and later.isdisjoint(keys):
             gets = f"nothing written in grade files (--zero {kind}: 0)"
             if kind in zero or is_settled:
-                gets = "0 in grade files, where the LMS has no grade"
-                given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson), most[lesson])
+                gets = "0 in grade files, where the LMS has no grade and no hand-in"
+                why = NO_GRADE["missing"] * (kind == "missing" and not is_settled)
+                given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson, problem=why), most[lesson])
             told[f"{lesson}: {NO_GRADE[kind]}: {gets}"].append(person.id)
     return given, [f"{what}: {some_of(ids, 8)}" for what, ids in told.items()]
 

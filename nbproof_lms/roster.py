@@ -304,10 +304,7 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
     own = columns[0] if columns else ""
     told = f"the learner's id is what stands in the column {called[own]}" if own else "each learner's id is their name"
     if not own or own in _SAID - {"learner"}:
-        yield (
-            f"no column holds ids, so {told}. If one does, call it 'learner' there and import it again; "
-            "`roster remove` takes off who was added so"
-        )
+        yield f"no column holds ids, so {told}. If one does, call it 'learner' there and import it again"
     elif own != "learner":
         yield told
     others = [called[head] for head in names if head != own and not names[head].startswith("name ")]

@@ -41,6 +41,8 @@ from nbproof_lms.attendance import (
     find_learners,
     nothing_gradable_in,
     people_of,
+    undecided,
+    undecided_lines,
 )
 from nbproof_lms.choosing import later
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, digest_in, meant_in, records_in
@@ -348,6 +350,8 @@ def run_settle(arguments: Namespace) -> int:
             if becomes:
                 noted[one.name] = one.noted(arguments.how)
         note_settled(root, noted)
+    waiting = undecided(root, {record.key for record in records_in(root)})
+    lines += undecided_lines(waiting, lambda learner: people.get(learner, Person(learner)).contact, root)
     for line in lines or ["nothing waits for you, and nothing is settled"]:
         print(printable(line))
     for line in astray_lines((), root):

@@ -77,7 +77,8 @@ class GradeTable:
     ``assigned``: row -> the number that its learner has in the one assignment of the table, as the roster writes it.
     ``maxima``: column -> the texts in which the LMS says the most points that it takes there.
     ``excused``: the text of a cell if a teacher has excused the learner. ``locked``: rows that take no grade.
-    ``keep``: columns that are written beside the grades; None: all. ``notes``: sentences for the person who asked.
+    ``keep``: columns that are written beside the grades; None: all. ``status``: the column that says whether somebody handed in.
+    ``notes``: sentences for the person who asked.
     """
 
     first_row: int
@@ -91,6 +92,7 @@ class GradeTable:
     numbers: tuple[int, ...] = ()
     locked: frozenset[int] = frozenset()
     keep: tuple[int, ...] | None = None
+    status: int | None = None
     notes: tuple[str, ...] = ()
 
 

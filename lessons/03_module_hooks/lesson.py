@@ -58,7 +58,7 @@ def digit_net(seed=0):
     )
 
 
-def train(net, forget_after=None):
+def train(net, forget_after=None, layer=0):
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     losses = []
     for step, (pictures, labels) in enumerate(digit_batches()):
@@ -68,7 +68,8 @@ def train(net, forget_after=None):
         optimizer.step()
         losses.append(loss.item())
         if step == forget_after:
-            optimizer.state.clear()  # the momentum starts again from 0
+            for parameter in net[layer].parameters():
+                optimizer.state.pop(parameter)  # this layer's momentum starts again from 0
     return losses
 
 
@@ -179,7 +180,7 @@ print("net[4].forward(inside):", calls)
 # Write `first_to_die(net, train)`. In each step, `train` runs `net` and each of its ReLUs once. The function runs `train(net)`
 # once, and returns a pair: the name of the ReLU that was the first to return only zeros (for one batch), and the step, counted
 # from 0. If several die in one step, name the one that runs first. If none dies, return `None`. Afterwards none of the function's
-# hooks is left.
+# hooks is left; other hooks stay.
 #
 # ```python
 # first_to_die(digit_net(), train)  # which layer, which step?
@@ -260,18 +261,20 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
-# Hooks on layer 3 measure the norm of the weight's gradient and the share of positive outputs. They also measure the mean of the
-# weights that belong to live inputs: inputs above 0 for at least one picture. The ReLU is dead from step 64 on, so from then on the
-# gradient is 0. **Stop and predict:** from step 64 to step 65, does the mean weight stay nearly the same?
+# Hooks on layer 3 show the norm of the weight's gradient, the share of positive outputs, and the mean weight of the live inputs:
+# those that are above 0 for at least one picture of step 64. The ReLU is dead from step 64 on, so from then on the gradient is 0.
+# **Stop and predict:** from step 64 to step 65, does the mean weight stay nearly the same?
 
 # %%
-watched, sizes, weights, positive = digit_net(), [], [], []
-watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight[:, (args[0] > 0).any(dim=0)].mean().item()))
+watched, sizes, weights, live, positive = digit_net(), [], [], [], []
+watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight.detach().clone()))
+watched[3].register_forward_hook(lambda module, args, output: live.append((args[0] > 0).any(dim=0)))
 watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
 watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
 train(watched)
 for step in range(59, 66):
-    print(f"step {step}: gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:.0%}")
+    weight = weights[step][:, live[64]].mean()
+    print(f"step {step}: gradient {sizes[step]:<5.3g} weight {weight:<5.2f} positive {positive[step]:.0%}")
 
 # %% [markdown]
 # - **Step 60:** the gradient is 300 times as large as in step 59.
@@ -281,17 +284,23 @@ for step in range(59, 66):
 # - **Step 64:** no output is positive for any picture, and the ReLU sends back only zeros.
 # - **Step 65:** the weights are still lower, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
 #
-# Do the nets die because of momentum? Eight train as before, eight forget it after step 59, and eight after step 60:
+# Momentum also repeats the large push of step 60, in each layer. Which layer's repeated push kills the ReLU? The same eight nets
+# train four times: as before, and with one layer that forgets its push.
 
 # %%
-for forget_after in (None, 59, 60):
-    deaths = [first_to_die(digit_net(seed), partial(train, forget_after=forget_after)) for seed in range(8)]
-    print(f"forget_after={forget_after}: {sum(map(bool, deaths))} of 8 nets died")
+def deaths(train):
+    return sum(bool(first_to_die(digit_net(seed), train)) for seed in range(8))
+
+
+print(f"no layer forgets: {deaths(train)} of 8 nets died")
+for layer in (1, 3, 5):
+    print(f"layer {layer} forgets:  {deaths(partial(train, forget_after=60, layer=layer))} of 8 nets died")
 if not first_to_die(digit_net(), train):
     print("0 each time, because first_to_die is not solved yet")
 
 # %% [markdown]
-# All nets that forget the push of step 60 keep both ReLUs. But why does the dead net not recover with good batches?
+# It is the repeated push of **layer 1**: if layer 1 forgets it, all eight nets keep both ReLUs. But why does the dead net not
+# recover with good batches?
 #
 # ## Hooks on the backward pass
 #
@@ -545,7 +554,8 @@ try_backward_hook("written into, Add", writes, Add())
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input gradients `g1`
 # and `g2` by their sum, element by element: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The
-# gradient of `W` stays as it was. Both inputs have the same shape and dtype; no sum is 0.
+# gradient of `W` stays as it was. Both inputs have the same shape and dtype; no sum is 0. In `Model`, `g1` and `g2` are two
+# tensors, so the hook may also write into them.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -754,8 +764,8 @@ layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 # The GELU `mlp.1` is dead: the bias of `mlp.0` is 30 too low. The modules in `heads.1` get no gradient: a forgotten forward hook
 # detaches the head's output. It is in `gpt.blocks[0].heads[1]._forward_hooks`.
 #
-# The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
-# model, and use the copy in both arguments.
+# The report changes no `.grad`, and leaves no hook behind. But in training mode a run updates BatchNorm's statistics. So make a
+# deep copy first, pass the copy to `layer_report`, and let `compute_loss` run the copy, too.
 #
 # ## Further: what goes in, what goes back
 #
@@ -821,14 +831,17 @@ check("rescale_argument")
 # %% [markdown]
 # ### Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. If at least one
-# input needs a gradient, a full backward hook runs after that, and the entries are:
+# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
+# runs after that, if at least one input needs a gradient. `grad_output` then holds
 #
-# | | in `grad_output` | in `grad_input` |
-# | --- | --- | --- |
-# | a gradient | for an output that the loss uses | for an input that needs one |
-# | zeros | - | for any other tensor |
-# | `None` | for any other output | for what is no tensor |
+# - a gradient for each output that the loss uses,
+# - `None` for any other output.
+#
+# `grad_input` holds
+#
+# - a gradient for each input that needs one,
+# - zeros for any other tensor,
+# - `None` for what is no tensor.
 #
 # Keep each `None`: in a pre-hook, a tensor instead changes the result:
 

@@ -367,7 +367,8 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now apply **your** function to the deep net. In the picture, compare the first layer of each net with its last.
+# Now apply **your** function to the deep net. The *spread* is how much an output differs from picture to picture: its standard
+# deviation, on average over all outputs. In the picture, compare the first layer of each net with its last.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
@@ -414,8 +415,9 @@ for steps in (0, 20, 25, 40, 100):
 # To teach a trained net something new, one trains a part of it and **freezes** the rest. Freezing has two parts.
 #
 # **The parameters** must not need a gradient any more. Call `zero_grad()` first: an optimizer still uses a gradient that is left in
-# `.grad`. `module.requires_grad_(False)` reaches all parameters inside the module; a frozen layer still passes the gradient on to
-# the layers before it. Without the underscore at the end you set a plain attribute, which PyTorch never reads:
+# `.grad`. (In the exercise below, the caller does this.) `module.requires_grad_(False)` reaches all parameters inside the module; a
+# frozen layer still passes the gradient on to the layers before it. Without the underscore at the end you set a plain attribute,
+# which PyTorch never reads:
 
 # %%
 layer = nn.Sequential(nn.Linear(2, 2))
@@ -525,7 +527,7 @@ print("read correctly with skip connections:", train(net))
 # The weights of the first layer get gradients of 10⁻¹⁰ on average, far below `eps`. With a smaller `eps` the net learns a little.
 # Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
 #
-# A GPT has skip connections, and still gets its own initialisation. Below, in short, is the function that
+# A GPT has skip connections, and still gets its own initialisation. The next cell has a shortened form of the function that
 # [nanoGPT](https://github.com/karpathy/nanoGPT) gives to `apply`. `TinyGPT` is a small, untrained GPT: for each token of a line,
 # it gives scores to the 13 tokens that may come next. Its first loss should equal the loss of guessing. Does it?
 

@@ -21,6 +21,7 @@ from nbproof_lms.csv_table import (
     PERCENTAGE,
     REVEALED,
     SCALE,
+    STATUS,
     Sheet,
     heads_of,
     shows,
@@ -118,7 +119,7 @@ def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tu
     if IDENTIFIER in at:
         told = ((line, re.search(r"\d+$", row[at[IDENTIFIER]].strip())) for line, row in enumerate(sheet.rows))
         numbers = {line: SYSTEM.on_roster(number[0]) for line, number in told if number}
-    table = GradeTable(1, ids, names, only=at[GRADE], assigned=numbers, locked=locked)
+    table = GradeTable(1, ids, names, only=at[GRADE], assigned=numbers, locked=locked, status=at.get(STATUS))
     if found := {text for text in said if text.strip(" -–")}:
         return replace(table, maxima={at[GRADE]: found})
     note = "the worksheet states no maximum grade: points are written as they are"

@@ -99,11 +99,16 @@ def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(
     assert (_taken(course), _taken(course, "bob")) == (A, B)
 
 
-def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting, course: Path) -> None:
+def test_a_later_copy_that_cannot_be_read_is_asked_about(
+    collecting: Collecting, course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": b"{broken", **OTHERS}, lesson="01_first")
     assert _taken(course) == A
     (line,) = collected.needs_person
     assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
+    assert main(["settle", "--course", str(course)]) == 0
+    asked = "! another copy waits: jane Jane Doe: 01_first: it counts once you say so."
+    assert asked in (told := capsys.readouterr().out) and "nothing waits" not in told
     collect(COURSE, course, [course / line.path_in_course], lesson="01_first", learner="jane")
     assert _taken(course) == b"{broken", "a person has named it"
 
@@ -283,6 +288,8 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
     (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
     assert readable_time_in(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
+    assert main(["collect", str(path), "--course", str(course)]) == 0
+    assert "jane/01_first" not in capsys.readouterr().out.partition("count as in time: ")[2], "its time is there now"
 
 
 def test_what_moodles_table_says_is_told_of_every_copy(course: Path, tmp_path: Path) -> None:

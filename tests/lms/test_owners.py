@@ -114,6 +114,7 @@ def test_canvass_own_student_is_told_and_needs_nobody(files: list[str], collecti
     assert told["studenttest_9999_92_c.ipynb"] == "test student" and "studenttest" not in _filed(course)
     assert [name for name in _asked(came) if "studenttest" in name] == []
     assert f"{export.name}, line 5: Canvas's own student for tests is left out" in came.notes
+    assert any(note.startswith("added to the roster: ") for note in came.notes)
     enrol(course, [Member("tess", "Test Student", also=("9999",))])
     assert "studenttest_9999_92_c.ipynb" not in {
         one.name for one in collecting(data).records if one.status == "test student"

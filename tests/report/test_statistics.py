@@ -303,6 +303,32 @@ def test_a_column_that_canvas_would_not_read_is_named(name: str, is_told: bool, 
     assert (f"takes no grades in '{name}': rename" in "\n".join(made.notes)) is is_told
 
 
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (("Abgegeben", "Abgegeben - 1 Stunde zu spät", "Keine Abgabe", "Abgegeben"), ["20", "", "0", "0"]),
+        (("Keine Abgabe", "Keine Abgabe", "Keine Abgabe", "Keine Abgabe"), ["20", "0", "0", "0"]),
+        (("", "", "", ""), ["20", "0", "0", "0"]),
+    ],
+)
+def test_nobody_gets_0_for_what_the_lms_has_and_the_course_has_not(
+    words: tuple[str, ...], written: list[str], tmp_path: Path
+) -> None:
+    """Where it says the same of everybody it says nothing; what came and is settled counts 0."""
+    rows = [f"Participant {at},Lin {at},l{at},{said},,33\n" for at, said in enumerate(words)]
+    table = tmp_path / "w.csv"
+    table.write_text("Identifier,Full name,ID number,Status,Grade,Maximum grade\n" + "".join(rows))
+    class_ = records([scored("l0", "02_tensor_hooks", 20.0, 33.0)], [Person(f"l{at}") for at in range(4)])
+    given, lines = zeros(class_, ["missing"], {Key("l3", "02_tensor_hooks"): False})
+    assert "no grade and no hand-in: l1, l2, l3" in "; ".join(lines)
+    grades = {Key("l0", "02_tensor_hooks"): scored("l0", "02_tensor_hooks", 20.0, 33.0), **given}
+    made = grade_file(systems()["Moodle"], table, grades, [Person(f"l{at}") for at in range(4)], TITLES)
+    assert [row[4] for row in _rows(made.data)[1:]] == written
+    assert ("the LMS says 'Abgegeben', and nothing came here: no 0 is written" in "\n".join(made.notes)) is (
+        written[1] == ""
+    )
+
+
 @pytest.mark.parametrize(("astray", "written"), [("Ethan", "-"), ("Evan", "0")])
 def test_who_has_a_grade_under_another_id_gets_no_0_beside_it(astray: str, written: str, tmp_path: Path) -> None:
     """An address that changed made two lines of one person. Somebody else without a row takes no 0 away."""

@@ -6,7 +6,7 @@ from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.describe import in_words
 from course.probing import hook_counts
 from course.traces import what_runs
-from course.truths import ANYTHING, as_before, other_than
+from course.truths import ANYTHING, as_before, other_than, such_that
 
 POISON = ("net", "train", "relu", "history")
 ERRORS = {
@@ -30,7 +30,7 @@ def all_but_one(layer, x):
 
 
 def stack(names):
-    """Linear layers of 12 units, with a ReLU of each name behind one; the last layer returns zeros."""
+    """Linear layers of 12 units, a ReLU of each name behind one, hooks of somebody else; the last layer returns zeros."""
     net = nn.Sequential()
     for number, name in enumerate(names):
         net.add_module(f"layer{number}", nn.Linear(WIDE, WIDE))
@@ -38,6 +38,8 @@ def stack(names):
     net.add_module("head", nn.Linear(WIDE, 3))
     nn.init.zeros_(net.head.weight)
     nn.init.zeros_(net.head.bias)
+    net.register_forward_pre_hook(lambda module, args: None)
+    net.get_submodule(names[0]).register_forward_hook(lambda module, args, output: None)
     return net
 
 
@@ -179,8 +181,7 @@ class SeveralInOneStep(Check):
             net(case.tensor("batch", 5, 4))
 
     def probe(self, nb, case):
-        net = case.build("net", Turned, case.words("names", 3))
-        return {RETURNED: nb.function("first_to_die")(net, lambda net: self.train(case, net))}
+        return {RETURNED: nb.function("first_to_die")(case.build("net", Turned, case.words("names", 3)), lambda net: self.train(case, net))}
 
     def truth(self, case):
         return {RETURNED: pair(max(case.words("names", 3)), case.integer("step", 2, 4))}
@@ -190,16 +191,16 @@ class SeveralInOneStep(Check):
 
 
 class NothingStays(Stack):
-    """If no ReLU dies, it returns None, and in no case a hook stays."""
+    """If no ReLU dies, it returns None; in each case its hooks are gone afterwards, and hooks of others stay."""
 
-    claims = ("of a net that lives",)  # the answer itself
+    claims = ("first_to_die(a net that lives)",)  # the answer itself
 
     def probe(self, nb, case):
         net, _ = self.given(case)
         alive = nb.function("first_to_die")(net, lambda net: [net(case.tensor("x", ROWS, WIDE)) for _ in range(3)])
         after, _, _ = self.found(nb, case)
         return {
-            "of a net that lives": alive, "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
+            "first_to_die(a net that lives)": alive, "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
             "hooks left": sum(hook_counts(net).values()) + sum(hook_counts(after).values()),
         }
 
@@ -208,12 +209,13 @@ class NothingStays(Stack):
 
     def truth(self, case):
         fresh = as_before(self.runs(case, self.given(case)[0]))
-        return {"of a net that lives": None, "hooks left": ANYTHING, "what runs afterwards": [fresh, fresh]}
+        return {"first_to_die(a net that lives)": None, "hooks left": ANYTHING, "what runs afterwards": [fresh, fresh]}
 
     def mistakes(self, case):
         return {
-            "died_hooks_stay": {"of a net that lives": None, "hooks left": other_than(0)},
-            "died_none_died": {"of a net that lives": other_than(None)},
+            "died_hooks_stay": {"first_to_die(a net that lives)": None, "hooks left": such_that(lambda got: got > 4)},
+            "removes_other_hooks": {"first_to_die(a net that lives)": None, "hooks left": such_that(lambda got: got < 4)},
+            "died_none_died": {"first_to_die(a net that lives)": other_than(None)},
         }
 
 
@@ -231,6 +233,7 @@ def blocks(names):
             self.add_module(name, nn.ReLU())
             nn.init.zeros_(self.out.weight)
             nn.init.zeros_(self.out.bias)
+            self.get_submodule(name).register_forward_hook(lambda module, args, output: None)
 
         def forward(self, x):
             return x + self.out(self.get_submodule(self.name)(self.fc(x)))
@@ -290,9 +293,7 @@ class Blocks(Check):
             name = case.words(f"hidden {which}", len(net))[first]
             found[which] = [f"{first}.{name}", step] if dies else None
             found[f"{which}, runs of train"] = [case.integer("hidden time", 1, 10**6)]
-            found[f"{which}, what runs afterwards"] = as_before(
-                what_runs(net, case, lambda: net(case.tensor("hidden x", 12)))
-            )
+            found[f"{which}, what runs afterwards"] = as_before(what_runs(net, case, lambda: net(case.tensor("hidden x", 12))))
         return found
 
 

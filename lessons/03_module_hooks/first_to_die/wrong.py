@@ -132,7 +132,7 @@ def first_to_die(net, train):
 
 # %% hooks_stay
 # misconception: never removes its hooks | hint: died_hooks_stay
-# breaks: Afterwards none of the function's hooks is left.
+# breaks: Afterwards none of the function's hooks is left
 # edits: list_for_each_relu
 -    for handle in handles:
 -        handle.remove()
@@ -166,6 +166,16 @@ def first_to_die(net, train):
 +    for handle in handles:
 +        handle.remove()
 +    return died[0]
+
+# %% empties_the_dicts
+# misconception: empties the dicts of hooks, other people's hooks included | hint: removes_other_hooks
+# breaks: other hooks stay
+# edits: counts_steps_on_the_net
+-        for handle in handles:
+-            handle.remove()
++        for module in (net, *names):
++            module._forward_pre_hooks.clear()
++            module._forward_hooks.clear()
 
 # %% none_is_not_expected
 # misconception: takes for granted that one dies | hint: died_none_died

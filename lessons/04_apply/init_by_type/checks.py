@@ -208,7 +208,7 @@ class ConvLinearBatchNormBlock(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv, self.out = SameSize(12, 36, 3), Projection(20, 200)
-        others = [nn.Embedding(7, 6), nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.PReLU(6), Weighted(), nn.Bilinear(3, 4, 5)]
+        others = [nn.Embedding(7, 6), nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.InstanceNorm2d(6, affine=True), nn.PReLU(6), Weighted(), nn.Bilinear(3, 4, 5)]
         others += [nn.ConvTranspose1d(3, 4, 2), nn.ConvTranspose2d(4, 3, 2)]
         self.others = nn.ModuleDict({type(one).__name__: one for one in others})
 
@@ -248,7 +248,7 @@ def _some_of_each(case):
     n, m, k = (case.integer(f"hidden size {name}", 30, 60) for name in "nmk")
     layers = [nn.Linear(n, 2 * m), Steady(m, 2 * k, bias=False), nn.Conv1d(k, n, 3), nn.Conv2d(n // 3, m, 3, bias=False)]
     layers += [nn.Conv3d(n // 5, k, 2), nn.BatchNorm1d(n), nn.BatchNorm2d(m, affine=False), nn.BatchNorm3d(k)]
-    layers += [nn.Embedding(k, 4), nn.LayerNorm(m), nn.ConvTranspose2d(n, 3, 2)]
+    layers += [nn.Embedding(k, 4), nn.LayerNorm(m), nn.InstanceNorm1d(n, affine=True), nn.ConvTranspose2d(n, 3, 2)]
     first, *rest = case.shuffled("hidden order", layers)
     return nn.Sequential(first, nn.Sequential(*rest[:5], nn.Sequential(*rest[5:])))
 

@@ -185,6 +185,12 @@ def init_by_type(module):
 +            nn.init.ones_(module.weight)
      else:
 
+# %% base_of_norms
+# misconception: takes the common base class, which instance norms share | hint: init_reaches_too_far
+# edits: all_norms
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++    elif isinstance(module, nn.modules.batchnorm._NormBase):
+
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
 # breaks: and of their subclasses

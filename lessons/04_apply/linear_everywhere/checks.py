@@ -62,10 +62,14 @@ class AllOnes(LinearTree):
         values = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}
         with square(model):
             values["model"] = {name: one.detach().clone() for name, one in model.named_parameters()}
+            last = None
+            if nb.returned_module is None:  # has an error stopped the cell?
+                last = in_float32(model.cd.d(case.tensor("X", 2, 2)))
         return {
             "b": {"fresh.ab.a": self.kind(fresh.ab.a), "model.ab.a": self.kind(model.ab.a)},
             "values": values,
             "(returned_module is model)": nb.returned_module is model,
+            "output of model.cd.d": last,
         }
 
     def truth(self, case):
@@ -74,6 +78,7 @@ class AllOnes(LinearTree):
             "b": {"fresh.ab.a": "a Parameter", "model.ab.a": "a Parameter"},
             "values": {"fresh": ones, "model": ones},
             "(returned_module is model)": True,
+            "output of model.cd.d": ANYTHING,
         }
 
     def mistakes(self, case):
@@ -98,6 +103,7 @@ class AllOnes(LinearTree):
             "bias_not_one": {
                 "values": such_that(lambda got: all(is_same(got[tree][f"{part}.W"], torch.ones(2, 2)) for tree in got for part in PARTS))
             },
+            "cell_stopped": {"values": right, "output of model.cd.d": case.tensor("X", 2, 2)},  # it still divides, by 1
             "wrong_return": {"values": right, "(returned_module is model)": False},
             "not_applied": {"values": {"fresh": ones, "model": ANYTHING}},
         }

@@ -53,12 +53,11 @@
 -        module.forward = lambda X: X @ module.W + module.b
 +        type(module).forward = lambda self, X: X @ self.W + self.b
 
-# %% ones_typed_in
-# misconception: multiplies by ones, not by W | hint: stale_weights
-# breaks: even when `W` and `b` change
-# edits: ones_by_birth
--        module.forward = lambda X: X @ module.W + module.b
-+        module.forward = lambda X: X @ torch.ones(2, 2) + 1
+# %% a_misspelt_name
+# misconception: a name in the function that does not exist: the last call of apply raises an error | hint: cell_stopped
+# edits: reference
+-        module.forward = partial(linear, module)
++        module.forward = partial(linaer, module)
 
 # %% global_model
 # misconception: works on the notebook's model, not on the module it is given | hint: apply_uses_global_model
