@@ -240,7 +240,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values these layers' outputs.
-# - Each module's mode and the model's output stay, calls add no hooks, and each call returns the features of its `x`.
+# - No call adds a hook, or changes a mode or the model's output; each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -448,7 +448,7 @@ def run_with(model, hooks, x):
 # - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what this layer returns for `clean`. `patch_activation` returns the
 #   model's answer, with gradients or without: both are right.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
-# - No hook of yours stays, and every module keeps its mode.
+# - No hook of yours stays, and every module keeps its mode. Your answer is checked in eval mode only.
 #
 # ```python
 # clean, corrupted = torch.tensor([[1.0, 2.0, 3.0]]), torch.zeros(1, 3)
@@ -594,10 +594,10 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# The last five rows predict the digits of the answer: the row `=` predicts the first. There the heads of the second block look along a diagonal, one
-# head more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. Each head of the first block looks at the
+# The last five rows predict the digits of the answer: the row `=` predicts the first. In these rows the heads of the second block follow a diagonal, one
+# of them more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. Each head of the first block looks at the
 # task word (the left column) in the rows of some digits. Which of these two heads carries the task to the digits? Guess first. The cell runs 300
-# `copy` lines, and patches one head at a time: the head returns its output for the `reverse` line with the same five digits before `=`.
+# `copy` lines, and patches one head at a time: the head returns what it returned for the `reverse` line of the same five digits.
 
 # %%
 rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(0))
@@ -619,8 +619,8 @@ for head in heads:
 show_answers("both of blocks.1", "blocks.1.project")                   # this layer gets only what the two heads return
 
 # %% [markdown]
-# **Your turn:** write into `found` the name of this head. Where does its output matter: at the digits, or from `=` on, where the answer is written?
-# Predict it, then run the cell:
+# **Your turn:** which head of the first block carries the task? Write its name into `found`. Where does its output matter: at the digits, or from
+# `=` on, where the answer is written? Predict it, then run the cell:
 
 # %%
 found = None
@@ -850,8 +850,8 @@ show_source(Rounds)
 # into `what_ran`.
 #
 # Write `record_calls(model, x)`: it calls `model(x)` once, in its current mode, and returns a list of pairs `(name, output)`, **one for each call** of
-# a module inside `model`, in the order in which hooks fire. Outputs are kept as in `safe_features`; a module with several names has the first. No hook
-# stays.
+# a module inside `model`, in the order in which hooks fire. Outputs are kept as in `safe_features`; a module with several names reports under the
+# first. No hook stays.
 #
 # ```python
 # relu = nn.ReLU()
@@ -934,8 +934,8 @@ with torch.no_grad():
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# Some models are not for fx. A call with an unused result is usually left out, even if it works in place: then fx returns a value that the model
-# never computes, without an error. And tracing fails if an `if` in `forward` depends on a tensor's value or shape. A hook works on both models:
+# Some models are not for fx. A call with an unused result is usually left out, even if it works in place. Then fx returns a value that the model
+# never computes, without an error:
 
 # %%
 class Unused(nn.Sequential):
@@ -945,18 +945,24 @@ class Unused(nn.Sequential):
         return self[0](x)
 
 
+model, minus = Unused(nn.Identity()).eval(), torch.tensor([-1.0])
+print("a hook gets", safe_features(model, ["0"], minus), "  fx gets", create_feature_extractor(model, ["0"])(minus))
+
+# %% [markdown]
+# And tracing fails if an `if` in your own `forward` depends on a tensor's value or shape. A hook works on this model, too:
+
+# %%
 class Picky(nn.Sequential):
     def forward(self, x):
         return self[0](x) if x.sum() < 0 else x
 
 
-for model in (Unused(nn.Identity()).eval(), Picky(nn.Identity()).eval()):
-    minus, name = torch.tensor([-1.0]), type(model).__name__
-    print(f"{name}: a hook gets", safe_features(model, ["0"], minus))
-    try:
-        print(f"{name}: fx gets    ", create_feature_extractor(model, ["0"])(minus))
-    except torch.fx.proxy.TraceError as error:
-        print(f"{name}: fx:", error, "\nin training mode now:", model.training)
+model = Picky(nn.Identity()).eval()
+print("a hook gets", safe_features(model, ["0"], minus))
+try:
+    create_feature_extractor(model, ["0"])
+except torch.fx.proxy.TraceError as error:
+    print("fx:", error, "\nin training mode now:", model.training)
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -966,7 +972,7 @@ for model in (Unused(nn.Identity()).eval(), Picky(nn.Identity()).eval()):
 # Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later
 # step overwrites it.
 #
-# - If `step` is a name in `model.named_modules()`, the value is this module's **first** output, in any model, even one that cannot be traced.
+# - If `step` is a name in `model.named_modules()`, the value is this module's **first** output, in any model, also one like `Picky` or `Unused`.
 # - Otherwise `step` is a name in both lists of `get_graph_node_names`; assume the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #

@@ -347,7 +347,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # %% [markdown]
 # The kept tensor now holds the ReLU's output. So keep a clone of the output; and for the gradient register a tensor hook on the output (if it
 # is no view) *inside* the forward hook: it gets the gradient with respect to the value at that moment. Or keep a tensor of your own, and
-# return its clone to the model. `torch.autograd.grad(score, tensor)` changes no leaf's `.grad`. Your tool may refuse training mode.
+# return its clone to the model. `torch.autograd.grad(score, tensor)` changes no leaf's `.grad`.
 #
 # ### Exercise: Grad-CAM
 #
@@ -358,7 +358,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 #
 # - Each picture has its own class in `targets`, and no other picture changes its map.
 # - `A` is what the layer returned, even if a later layer overwrites it in place.
-# - It also works on a frozen model, with an `x` that requires no gradient.
+# - It also works on a frozen model, with an `x` that requires no gradient; in training mode it raises an error, or returns the maps of eval mode.
 # - Afterwards your hooks are gone, even after an error, and every `.grad`, `requires_grad` and mode is as it was.
 #
 # ```python
@@ -414,19 +414,18 @@ for asked in (*places, 1) if written else ():
     where = ", ".join(f"{share:3.0%} on the {digit}" for digit, share in zip(places, shares, strict=True))
     print(f"class {asked}: heat {quarters.sum(1).mean():.1f}, {where}")
 signed = (eye.fc.weight[3, :, None, None] / 144 * eye.features(boards)).sum(1)  # steps 1 to 4: each of 144 positions has the same gradient
-print(f"class 3 before step 5: sum of the map + bias {(signed.sum((1, 2)) + eye.fc.bias[3]).mean():.3f}, score {eye(boards)[:, 3].mean():.3f}")
-print(f"the net's answer is a 3 on {(eye(boards).argmax(1) == 3).sum()} of 20 boards")
 for digit, (top, left) in places.items():
     part = signed[:, top // 2 : top // 2 + 6, left // 2 : left // 2 + 6]
     both = f"{part.clamp(min=0).sum() / 20:+.2f} and {part.clamp(max=0).sum() / 20:+.2f}"
     wiped = boards.clone()
     wiped[:, :, top : top + 12, left : left + 12] = 0
     change = (eye(wiped) - eye(boards)).mean(0)
-    print(f"class 3 before step 5, on the {digit}: {both}; without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
+    scores = ", ".join(f"score of {one} {change[one]:+.2f}" for one in dict.fromkeys((digit, 3)))
+    print(f"class 3 before step 5, on the {digit}: {both}; without the {digit}: {scores}")
 # %% [markdown]
 # - Most heat for a digit on the board lies on this digit; without this digit its score falls.
 # - But nearly a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little. Other parts of the 7 count against a
-#   3, about as much as the bar counts for it; step 5 sets them to 0. In this net, the map before step 5 adds up to the score without its bias.
+#   3, about as much as the bar counts for it; step 5 sets them to 0.
 # - Without the 0 or the 4 the score of 3 rises: both count against a 3.
 # - No board has a 1, but the map of 1 is not empty.
 #

@@ -11,7 +11,7 @@ from course.truths import same_both_times, such_that
 ERRORS = {
     r"(AttributeError: '\w+' object has no attribute|KeyError:) '\w+\.\w+(\.\w+)*'": "dotted_name",
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
-    r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+    r"(TypeError: .*some of the arguments have invalid types: \(!tuple of \(|AttributeError: 'dict' object has .*'isfinite')": "hook_replaces_output",
     r"RuntimeError: element 0 of tensors does not require grad": "feat_grad_mode",
     r"TraceError: ": "feat_traced",
     r"AttributeError: 'FeatureExt' object has no attribute '\w+'": "feat_made_too_late",

@@ -29,7 +29,7 @@ class FeatureExt(nn.Module):
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
-# breaks: calls add no hooks
+# breaks: No call adds a hook
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -70,7 +70,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: Each module's mode and the model's output stay
+# breaks: changes a mode or the model's output
 # edits: returns_nothing
 +        model.eval()
          for name in layers:

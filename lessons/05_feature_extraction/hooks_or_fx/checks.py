@@ -88,7 +88,6 @@ class Steps(Check):
             "feat_dict_for_value": flaw(lambda got: any(isinstance(value, (dict, list)) for value in got.values())),
             "output_for_features": flaw(lambda got: same(got["bn1"], values["fc"])),
             "feat_first_part": flaw(lambda got: same(got["fc"], values["fc"][0])),
-            "stale_result": flaw(lambda got: got["fc"].shape == got["bn1"].shape),
             "name_in_name": flaw(lambda got: same(got["block.relu"], top)),
             "changes_mode": flaw(lambda got: any(same(got[step], trained[step]) for step in ("bn1", "block.add", "flatten"))),
             "input_or_output": flaw(lambda got: same(got["fc"], values["flatten"])),
@@ -117,9 +116,10 @@ class Functional(nn.Module):
         return last(torch.cat([one, two], 1)).mean(0)
 
 
-class OtherFunctions(Steps):
+class OtherFunctions(Check):
     """Functions and operators of any model are found, also a function that is called twice."""
 
+    cases = 1
     errors = {r"AttributeError: Functional has no attribute `relu`": "feat_call_number", **ERRORS}
 
     def given(self, case):
@@ -140,9 +140,6 @@ class OtherFunctions(Steps):
         v["mul"] = v["relu_1"] * 3
         v["cat"] = torch.cat([v["relu"], v["mul"]], 1)
         return {"values": near({**v, "mean": last(v["cat"]).mean(0)})}
-
-    def mistakes(self, case):
-        return {}
 
 
 def looks_on(module, args, output):
@@ -208,7 +205,31 @@ class NotTraceable(Check):
         }
 
 
-check("hooks_or_fx", Steps, OtherFunctions, NotTraceable)
+class Aside(nn.Sequential):
+    def forward(self, x):
+        x = x * 2
+        x.neg_()  # nobody uses what this call returns, so fx leaves it out
+        return super().forward(x)
+
+
+class LeftOut(OtherFunctions):
+    """Where fx leaves out a call, a module's first output is still the one that the model computes."""
+
+    def given(self, case):
+        model = case.build("net", lambda: Aside(nn.Linear(4, 4), nn.Linear(4, 4))).eval()
+        return model, case.shuffled("steps", ["0", "1"]), case.tensor("x", 2, 4)
+
+    def truth(self, case):
+        model, _, x = self.given(case)
+        return {"values": near({"0": model[:1](x), "1": model(x)})}
+
+    def mistakes(self, case):
+        model, _, x = self.given(case)
+        one = model[0](2 * x)
+        return {"feat_fx_leaves_out": {"values": near({"0": one, "1": model[1](one)})}}
+
+
+check("hooks_or_fx", Steps, OtherFunctions, NotTraceable, LeftOut)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -40,28 +40,28 @@ def value_at(model, step, x):
         handle.remove()
     return kept["value"]
 
-# %% tries_to_trace_first
+# %% hook_for_all_modules
 def value_at(model, step, x):
-    try:
-        return create_feature_extractor(model, [step])(x)[step]
-    except torch.fx.proxy.TraceError:
-        model.eval()  # the failed trace has left it in training mode
-    outputs = []
-    handle = model.get_submodule(step).register_forward_hook(lambda m, a, o: outputs.append(o.clone()))
-    model(x)
-    handle.remove()
+    modules, outputs = dict(model.named_modules()), []
+    if step not in modules:
+        return create_feature_extractor(model, {step: "value"})(x)["value"]
+
+    def keep(module, args, output):
+        if module is modules[step]:
+            outputs.append(output.clone())
+
+    with nn.modules.module.register_module_forward_hook(keep):
+        model(x)
     return outputs[0]
 
-# %% traces_a_copy
+# %% works_on_a_copy
 import copy
 
 
 def value_at(model, step, x):
-    try:
-        extractor = create_feature_extractor(copy.deepcopy(model), [step])
-    except torch.fx.proxy.TraceError:
-        outputs = []
-        with model.get_submodule(step).register_forward_hook(lambda m, a, o: outputs.append(o.clone())):
-            model(x)
-        return outputs[0]
-    return extractor(x)[step]
+    twin, outputs = copy.deepcopy(model), []
+    if step not in [name for name, _ in twin.named_modules()]:
+        return create_feature_extractor(twin, [step])(x)[step]
+    twin.get_submodule(step).register_forward_hook(lambda m, a, o: outputs.append(o.clone()))
+    twin(x)
+    return outputs[0]

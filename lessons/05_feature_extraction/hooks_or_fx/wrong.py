@@ -17,7 +17,7 @@ def value_at(model, step, x):
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
-# breaks: even one that cannot be traced
+# breaks: also one like `Picky`
 def value_at(model, step, x):
     return create_feature_extractor(model, [step])(x)[step]
 
@@ -144,13 +144,20 @@ def value_at(model, step, x):
 -        return create_feature_extractor(model, [step])(x)[step]
 +        return create_feature_extractor(model, step)(x)[step]
 
-# %% fx_then_last_call
-# misconception: after a failed trace, keeps the last call | hint: feat_last_call
+# %% fx_wherever_it_traces
+# misconception: takes each value from fx; a hook only if the trace fails | hint: feat_fx_leaves_out
+# breaks: also one like `Picky` or `Unused`
 def value_at(model, step, x):
     try:
-        return create_feature_extractor(model, [step])(x)[step].clone()
+        return create_feature_extractor(model, [step])(x)[step]
     except torch.fx.proxy.TraceError:
-        model.eval()
-    found = {}
-    run_with(model, {step: lambda m, a, o: found.update(value=o.clone())}, x)
-    return found["value"]
+        model.eval()  # the failed trace has left it in training mode
+    outputs = []
+    run_with(model, {step: lambda m, a, o: outputs.append(o.clone())}, x)
+    return outputs[0]
+
+# %% fx_then_last_call
+# misconception: after a failed trace, keeps the last call | hint: feat_last_call
+# edits: fx_wherever_it_traces
+-    return outputs[0]
++    return outputs[-1]

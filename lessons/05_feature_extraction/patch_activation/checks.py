@@ -170,7 +170,7 @@ class AsItWas(Patched):
 
     def hooked(self, case):
         model, clean, corrupted = self.given(case)
-        model.train().block.bn1.eval()  # as its owner wants it
+        model.block.bn1.train()  # as its owner wants it; the model itself is in eval mode
         model.block.register_forward_hook(lambda module, args, output: None)
         return model, clean, corrupted
 
@@ -229,9 +229,9 @@ def canyon(case):
                 x = x + self.get_submodule(name)(x).mul_(2)
             return x.mean(2)
 
-    model = case.build("a canyon", Canyon).train()
+    model = case.build("a canyon", Canyon).eval()
     one, two = case.shuffled("where it is patched", order)[:2]
-    model.get_submodule(one)[0].eval()
+    model.get_submodule(one)[0].train()
     model.get_submodule(two).register_forward_hook(lambda module, args, output: None)
     sounds, length = case.shape("sounds", 2, 3, 8)
     channels = case.shuffled("channels", range(5))

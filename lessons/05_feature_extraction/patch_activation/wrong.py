@@ -1,4 +1,5 @@
 # nothing to break: Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
+# nothing to break: Your answer is checked in eval mode only
 
 # %% channels_ignored
 # misconception: patches the whole layer always | hint: feat_channels_ignored

@@ -120,7 +120,7 @@ def record_calls(model, x):
 
 # %% last_name
 # misconception: a module with several names has the last one | hint: feat_last_name
-# breaks: a module with several names has the first
+# breaks: a module with several names reports under the first
 # edits: late_binding
 -        for name, module in model.named_modules():
 -            if name:

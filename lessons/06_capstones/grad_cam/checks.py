@@ -72,7 +72,7 @@ class HeatMaps(Check):
         r"AttributeError: 'NoneType' object has no attribute '(mean|shape|sum|view)'": "cam_never_caught",
         r"TypeError: .*NoneType": "cam_never_caught",
         r"RuntimeError: The size of tensor": "cam_shape",
-        r"RuntimeError: a (view of a )?leaf Variable that requires grad is being used in an in-place": "cam_overwritten",
+        r"RuntimeError: a (view of a )?leaf Variable that requires grad is being used in an in-place": "tool_hands_on_a_leaf",
         r"RuntimeError: (\w+: )?mat1 and mat2 shapes cannot be multiplied": "children_in_a_row",
     }
 
@@ -203,6 +203,8 @@ class NothingLeft(HeatMaps):
         flags = {"x": x.requires_grad, **{name: p.requires_grad for name, p in net.named_parameters()}}
         failing = net[3].register_forward_pre_hook(fail)
         with suppress(Exception):  # of whatever class
+            nb.function("grad_cam")(net, layers[1], x, targets)
+        with suppress(Exception):
             nb.function("grad_cam")(self.in_training(net, 0), layers[1], x, targets)
         failing.remove()
         left, runs, modes = hook_counts(net), runs_of(net, x, case), [*modes, self.modes(net)]
@@ -242,7 +244,34 @@ class NothingLeft(HeatMaps):
         }
 
 
-check("grad_cam", HeatMaps, OverwrittenLayer, NothingLeft)
+class InTraining(HeatMaps):
+    """In training mode there is an error, or the maps are those of eval mode, although a BatchNorm behind the layer mixes the pictures."""
+
+    def given(self, case):
+        net, layers, x, targets = cnn(case, "mixing net", 2)
+        net[1] = nn.Sequential(nn.BatchNorm2d(4), net[1])
+        return net, layers, x, targets
+
+    def probe(self, nb, case):
+        net, layers, x, targets = self.given(case)
+        try:
+            return {"heat maps in training mode": nb.function("grad_cam")(net.train(), layers[2], x, targets)}
+        except Exception:  # of whatever class
+            return {"heat maps in training mode": "an error"}
+
+    def heat(self, case, training):
+        net, _, x, targets = self.given(case)
+        seen = Seen(net.train(training), 2, x, targets)
+        return near(heat_of(seen.gradient, seen.output))
+
+    def truth(self, case):
+        return {"heat maps in training mode": AnyOf(self.heat(case, training=False), "an error")}
+
+    def mistakes(self, case):
+        return {"cam_training_mode": {"heat maps in training mode": self.heat(case, training=True)}}
+
+
+check("grad_cam", HeatMaps, OverwrittenLayer, NothingLeft, InTraining)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
@@ -263,7 +292,10 @@ class FromAnyLayer(Check):
         two = nb.function("grad_cam")(net, layers[number + 1], views[1:], sights[1:])
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         found = {"the tensor of heat maps of a convolution": one, "the tensor of heat maps of a ReLU": two, ".grad afterwards": grads, "x.grad": views.grad}
-        failing, _ = net[3].register_forward_pre_hook(fail), net.train()[0].eval()
+        failing = net[3].register_forward_pre_hook(fail)
+        with suppress(Exception):
+            nb.function("grad_cam")(net, layers[number], views, sights)
+        net.train()[0].eval()
         with suppress(Exception):
             nb.function("grad_cam")(net, layers[number], views, sights)
         failing.remove()

@@ -1,6 +1,7 @@
 # %% forward_in_two_passes
 def grad_cam(model, layer, x, targets):
     """Looks first; then runs the model again with the layer's output replaced by a leaf of its own."""
+    assert not model.training
     module = model.get_submodule(layer)
     with torch.no_grad():
         with module.register_forward_hook(lambda m, args, output: leaves.append(output.clone())):
@@ -16,8 +17,9 @@ def grad_cam(model, layer, x, targets):
 
 # %% gradients_put_back
 def grad_cam(model, layer, x, targets):
-    """Plain backward(); what it leaves in `.grad` is put back afterwards."""
+    """Plain backward(); what it leaves in `.grad`, and each mode, is put back afterwards."""
     before = [(p, p.grad, p.requires_grad) for p in model.parameters()]
+    modes = [(part, part.training) for part in model.modules()]
     activations, gradients = [], []
 
     def forward_hook(module, args, output):
@@ -26,6 +28,7 @@ def grad_cam(model, layer, x, targets):
 
     hook = model.get_submodule(layer).register_forward_hook(forward_hook)
     try:
+        model.eval()
         for p, _, _ in before:
             p.requires_grad_(True)
             p.grad = None
@@ -36,11 +39,15 @@ def grad_cam(model, layer, x, targets):
         for p, grad, required in before:
             p.requires_grad_(required)
             p.grad = grad
+        for part, mode in modes:
+            part.training = mode
     pooled = torch.nn.functional.adaptive_avg_pool2d(gradients[0], 1)
     return torch.relu((pooled * activations[0]).sum(dim=1))
 
 # %% hook_on_the_operation
 def grad_cam(model, layer, x, targets):
+    if model.training:
+        raise RuntimeError("call model.eval() first")
     caught = []
 
     def hook(module, args, kwargs, output):
@@ -60,7 +67,7 @@ def grad_cam(model, layer, x, targets):
 # %% layer_hands_on_a_clone
 def grad_cam(model, layer, x, targets):
     """The hook keeps the output itself and hands a clone on, so nothing overwrites what was kept."""
-    kept = []
+    kept, modes = [], {part: part.training for part in model.modules()}
 
     def hook(module, args, output):
         if not output.requires_grad:
@@ -70,9 +77,11 @@ def grad_cam(model, layer, x, targets):
 
     handle = model.get_submodule(layer).register_forward_hook(hook)
     try:
-        scores = model(x)
+        scores = model.eval()(x)
     finally:
         handle.remove()
+        for part in modes:
+            part.training = modes[part]
     (A,) = kept
     picked = scores[torch.arange(len(x)), targets]
     (G,) = torch.autograd.grad(picked.sum(), A)
@@ -81,6 +90,8 @@ def grad_cam(model, layer, x, targets):
 
 # %% one_picture_at_a_time
 def grad_cam(model, layer, x, targets):
+    if any(one.training for one in model.modules()):
+        raise ValueError("grad_cam is for models in eval mode")
     module = dict(model.named_modules())[layer]
     maps = []
     for picture, target in zip(x, targets.tolist()):
@@ -107,6 +118,8 @@ def grad_cam(model, layer, x, targets):
 def grad_cam(model, layer, x, targets):
     """Whatever goes wrong in the model is told in other words, and of another class."""
     kept = []
+    if model.training:
+        raise NotImplementedError("only in eval mode")
 
     def keep(module, args, output):
         kept.append(output.detach().clone().requires_grad_())

@@ -3,6 +3,7 @@
 # misconception: keeps the output without a copy | hint: cam_overwritten
 # breaks: `A` is what the layer returned
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     caught = {}
 
     def catch(module, args, output):
@@ -25,13 +26,6 @@ def grad_cam(model, layer, x, targets):
 -        scores = model(x).gather(1, targets[:, None])
 +        scores = model(x)
 
-# %% difference_to_the_mean
-# misconception: the score less the mean of all scores | hint: cam_all_classes
-# edits: all_scores
--        scores = model(x)
-+        every = model(x)
-+        scores = (every - every.mean(1, keepdim=True)).gather(1, targets[:, None])
-
 # %% backward_of_a_vector
 # misconception: backward of one score for each picture | hint: cam_one_number
 # edits: all_scores
@@ -43,6 +37,7 @@ def grad_cam(model, layer, x, targets):
 # %% detached_leaf
 # misconception: asks for the gradient of a detached copy | hint: cam_outside_the_graph
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     kept = {}
 
     def keep(module, args, output):
@@ -56,6 +51,7 @@ def grad_cam(model, layer, x, targets):
 # %% full_backward_hook
 # misconception: a full backward hook, which the in-place ReLU does not stand | hint: in_place_after_full_hook
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     seen = {}
 
     def forward_hook(module, args, output):
@@ -75,6 +71,7 @@ def grad_cam(model, layer, x, targets):
 # %% gradient_of_the_input
 # misconception: the gradient with respect to the layer's input | hint: cam_input_side
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     seen = {}
 
     def backward_hook(module, grad_input, grad_output):
@@ -105,6 +102,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: removes its hook only if all goes well | hint: feat_error_skips
 # breaks: even after an error
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     activations, gradients = [], []
 
     def forward_hook(module, inputs, output):
@@ -165,6 +163,7 @@ def grad_cam(model, layer, x, targets):
 # %% local_names
 # misconception: assigns to local names inside the hook | hint: cam_never_caught
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     activation = gradient = None
 
     def hook(module, args, output):
@@ -193,6 +192,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: takes it for granted that something requires a gradient | hint: cam_no_graph
 # breaks: works on a frozen model
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     kept = {}
 
     def keep(module, args, output):
@@ -241,6 +241,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: lets all parameters require a gradient, and leaves them so | hint: cam_unfreezes
 # breaks: every `.grad`, `requires_grad` and mode is as it was
 def grad_cam(model, layer, x, targets):
+    assert not model.training
     caught = {}
 
     def catch(module, args, output):
@@ -253,9 +254,17 @@ def grad_cam(model, layer, x, targets):
     torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), list(model.parameters()))
     return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
 
+# %% training_mode_ignored
+# misconception: runs the model in whichever mode it is | hint: cam_training_mode
+# breaks: in training mode it raises an error, or returns the maps of eval mode
+# edits: reference
+-    if any(module.training for module in model.modules()):
+-        raise ValueError("grad_cam needs a model in evaluation mode: call model.eval() first")
+
 # %% eval_mode_stays
 # misconception: puts the model into evaluation mode, and leaves it there | hint: changes_mode
 # edits: backward_fills_grad
+-    assert not model.training
      activations, gradients = [], []
 +    model.eval()
 @@
@@ -266,6 +275,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: takes the absolute value at the end | hint: cam_abs | canary
 # edits: eval_mode_stays
 -    model.eval()
++    assert not model.training
 @@
 -    return F.relu(cam)
 +    return cam.abs()
@@ -275,6 +285,7 @@ def grad_cam(model, layer, x, targets):
 # breaks: every `.grad`, `requires_grad` and mode is as it was
 # edits: eval_mode_stays
 -    model.eval()
++    assert not model.training
 @@
 -        inputs = x.clone().detach().requires_grad_(True)
 +        inputs = x.requires_grad_(True)
@@ -283,6 +294,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: clears all hooks of the layer | hint: removes_other_hooks
 # edits: eval_mode_stays
 -    model.eval()
++    assert not model.training
 @@
 -        handle.remove()
 +        module._forward_hooks.clear()
@@ -291,6 +303,7 @@ def grad_cam(model, layer, x, targets):
 # misconception: the map of the first picture | hint: cam_first_picture_only
 # edits: eval_mode_stays
 -    model.eval()
++    assert not model.training
 @@
 -    acts, grads = activations[0], gradients[0]
 +    acts, grads = activations[0][0:1], gradients[0][0:1]
@@ -300,6 +313,7 @@ def grad_cam(model, layer, x, targets):
 # breaks: `layer` is the dotted name
 # edits: eval_mode_stays
 -    model.eval()
++    assert not model.training
 @@
 -    module = dict(model.named_modules())[layer]
 +    module = getattr(model, layer)

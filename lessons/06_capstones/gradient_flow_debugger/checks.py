@@ -61,7 +61,7 @@ def town(case, name, depth, conv=False, **faults):
 
 
 def entry(report, key):
-    return report.get(key, "this entry is missing") if isinstance(report, Mapping) else report
+    return report.get(key, "this entry is missing") if isinstance(report, Mapping) else f"the report is {type(report).__name__}"
 
 
 def gradients(net):
@@ -84,6 +84,7 @@ class FirstBadPlaces(Check):
     blame = {"gradients, with 7 for NaN": "watcher_changes_gradient", "gradients before a bad output": "watcher_changes_output"}
     errors = {
         r"TypeError: 'NoneType' object is not an iterator": "not_started",
+        r"RuntimeError: a (view of a )?leaf Variable that requires grad": "tool_hands_on_a_leaf",
         r"TypeError: gradient_flow_debugger\(\) missing \d+ required": "gfd_runs_model",
         r"TypeError: '\w+' object does not support the context manager": "gfd_no_context",
         r"(TypeError|AttributeError): .*'?RemovableHandle'?": "hook_replaces_output",
@@ -91,10 +92,10 @@ class FirstBadPlaces(Check):
     }
 
     def nets(self, case):
-        """A NaN in a weight, an infinity in a bias, a NaN that a block makes itself; a NaN and an infinity born in backward."""
         made = {fault: town(case, fault, 3, **kind) for fault, kind in self.faults.items()}
         made["NaN"][0][case.integer("where", 0, 1)][0].weight.data[0, 0] = torch.nan
         made["infinity"][0][0][0].bias.data[0] = torch.inf
+        made["sound"][0][-1].bias.data[:] = 3e38  # each output is finite, their sum is not
         return made
 
     def probe(self, nb, case):
@@ -127,9 +128,9 @@ class FirstBadPlaces(Check):
         other = {fault: {BAD[fault]: AnyOf(*(name for name in named[fault] if name != right[BAD[fault]]))} for fault in nets}
         forward = {one: right[one], field: right[field]}
         return {
-            "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
+            "tool_enter_returns_nothing": {one: "the report is NoneType"}, "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
             "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]}, "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
-            "gfd_backward_only": {one: None, infinity: None}, "gfd_forward_only": {one: right[one], field: None},
+            "gfd_backward_only": {one: None, infinity: None}, "gfd_sum_overflows": {**forward, **other["sound"]}, "gfd_forward_only": {one: right[one], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*dict(nets["root"][0].named_parameters()), f"{second}.{layer}")},
             "gfd_input_side": AnyOf({field: f"{second}.{turn}"}, {field: right[field], BAD["steep"]: AnyOf(*before)}),
             "gfd_nan_only": AnyOf({**forward, **other["infinity"]}, {**forward, **other["steep"]}, {**forward, BAD["steep"]: None}, {one: None, infinity: right[infinity]}),
@@ -236,6 +237,7 @@ from course.truths import such_that
 
 KEYS = ("dead", "no_gradient", "gradient_size")
 DEAD, NONE, SIZE = (f'report["{key}"]' for key in KEYS)
+STEP_2 = "the list of step 2's entries in the report"
 
 
 def town(case, name, depth, conv=True):
@@ -262,7 +264,8 @@ def town(case, name, depth, conv=True):
 def reported(nb, net, x, upstream):
     with nb.function("gradient_flow_debugger")(net) as report:
         (net(x) * upstream).sum().backward()
-    return {f'report["{key}"]': report.get(key, "this entry is missing") if isinstance(report, Mapping) else report for key in KEYS}
+    there = [key for key in KEYS if isinstance(report, Mapping) and key in report]
+    return {STEP_2: there, **{f'report["{key}"]': report[key] for key in there}}
 
 
 class Passes:
@@ -292,26 +295,25 @@ def dead_units(output):
 class WhatDoesNotLearn(Check):
     """Dead units, with positions and without; parameters without a gradient, and the others' sizes, among them 0."""
 
-    errors = {r"AttributeError: 'NoneType' object has no attribute '(abs|norm|is\w+|mean|detach|max)'": "gfd_none_grad"}
+    errors = {"object is not an iterator": "not_started", r"AttributeError: 'NoneType' object has no attribute '(abs|norm|is\w+|mean|detach|max)'": "gfd_none_grad"}
 
     def given(self, case):
-        """In the second street nobody lives at all: the gradients there are 0."""
         net, x, upstream = town(case, "town", 2)
-        net[1][0].weight.data[:], net[1][0].bias.data[:] = 0.0, -1.0
+        net[1][0].weight.data[:], net[1][0].bias.data[:] = 0.0, -1.0  # in the second street nobody lives: the gradients there are 0
         return net, x, upstream
 
     def probe(self, nb, case):
         rows = reported(nb, *town(case, "rows", 2, conv=False))
-        return {**reported(nb, *self.given(case)), f"{DEAD} of Linear layers": rows[DEAD]}
+        return {**reported(nb, *self.given(case)), f"{DEAD} of Linear layers": rows.get(DEAD)}
 
     def truth(self, case):
         passes, rows = Passes(*self.given(case)), Passes(*town(case, "rows", 2, conv=False))
-        truth = {DEAD: passes.dead(dead_units), NONE: passes.none, SIZE: passes.sizes(lambda grad: grad.abs().mean())}
+        truth = {STEP_2: list(KEYS), DEAD: passes.dead(dead_units), NONE: passes.none, SIZE: passes.sizes(lambda grad: grad.abs().mean())}
         return {**truth, f"{DEAD} of Linear layers": rows.dead(dead_units)}
 
     def mistakes(self, case):
         passes = Passes(*self.given(case))
-        names, missing, modules = list(passes.grads), "this entry is missing", [name for name, _ in self.given(case)[0].named_modules()]
+        names, modules = list(passes.grads), [name for name, _ in self.given(case)[0].named_modules()]
         frozen = [name for name, p in self.given(case)[0].named_parameters() if not p.requires_grad]
         zero = [name for name, grad in passes.grads.items() if grad is not None and not grad.any()]
         shares, other = {name: dead_units(output) for name, output in passes.of_relu.items()}, (lambda share: 6 * share, lambda share: 100 * share, lambda share: 1 - share)
@@ -321,7 +323,7 @@ class WhatDoesNotLearn(Check):
 
         tensors = Matches(lambda got: None if any(isinstance(v, TensorRecord) for v in got.values()) else "no", "tensors")
         return {
-            "gfd_filled_elsewhere": {SIZE: AnyOf(missing, {}), DEAD: AnyOf(missing, {})}, "gfd_no_dead": {DEAD: {}},
+            "gfd_filled_elsewhere": AnyOf({SIZE: {}, DEAD: {}}, {STEP_2: such_that(lambda got: len(got) < 3)}), "gfd_no_dead": {DEAD: {}},
             "gfd_tensors_in_report": AnyOf({SIZE: tensors}, {DEAD: tensors}), "gfd_dead_others": {DEAD: such_that(lambda got: set(got) > set(shares))},
             "gfd_zeros_for_dead": AnyOf(dead(lambda is_0: is_0.float().mean()), dead(lambda is_0: is_0.transpose(0, 1).flatten(1).any(1).float().mean())),
             "gfd_other_share": {DEAD: such_that(lambda got: any(all(abs(got[name] - of(shares[name])) < 1e-6 for name in shares) for of in other))},
@@ -359,7 +361,7 @@ class InTown(Check):
             x = street(x)
             dead[f"{name}.{list(street._modules)[1]}"] = Close(sum(not channel.any() for channel in x.unbind(1)) / 6, atol=1e-6)
         sizes = {name: Close(float(p.grad.abs().mean()), rtol=1e-4, atol=1e-6) for name, p in net.named_parameters() if p.grad is not None}
-        return {DEAD: dead, NONE: [name for name, _ in net.named_parameters() if name not in sizes], SIZE: sizes}
+        return {STEP_2: list(KEYS), DEAD: dead, NONE: [name for name, _ in net.named_parameters() if name not in sizes], SIZE: sizes}
 
 
 check("gradient_flow_debugger", InTown)

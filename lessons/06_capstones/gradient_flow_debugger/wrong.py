@@ -64,18 +64,6 @@ def gradient_flow_debugger(model):
         else:
             report["gradient_size"][name] = p.grad.abs().mean().item()
 
-# %% full_backward_pre_hook
-# misconception: full backward pre-hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
-# edits: forward_only
-     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-+
-+    def see_gradient(name, module, grad_output):
-+        if report["bad_gradient"] is None and not grad_output[0].isfinite().all():
-+            report["bad_gradient"] = name
-@@
-         handles.append(module.register_forward_hook(partial(see_output, name)))
-+        handles.append(module.register_full_backward_pre_hook(partial(see_gradient, name)))
-
 # %% gradient_of_the_input
 # misconception: looks at the gradient of the module's input | hint: gfd_input_side
 # breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
@@ -236,6 +224,12 @@ def gradient_flow_debugger(model):
 @@
 -            if not torch.isfinite(output).all():
 +            if report["bad_output"] is None and (torch.isnan(output).any()):
+
+# %% tests_the_sum
+# misconception: tests the sum of an output | hint: gfd_sum_overflows
+# edits: last_output
+-            if not torch.isfinite(output).all():
++            if report["bad_output"] is None and not output.sum().isfinite():
 
 # %% norm
 # misconception: norm instead of the mean absolute value | hint: gfd_other_size
