@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -81,8 +81,16 @@ def collect(
         items = [_with_word(item) for item in items]
         collected = _kept(root, arrived, items, asked_for)
     added: list[str] = []
+    if filing.called:
+        others = some_of([f"{learner} ({name})" for learner, name in filing.called.items()], 8)
+        each = course_command("collect FILE --learner MEMBER", root)
+        added = [
+            f"the LMS has another name for the files of {others}. If it is a group's, give it to each other member: {each}"
+        ]
     if told.added:
-        added = [f"added to the roster: {some_of(told.added, 8)} (`roster remove` takes off who does not belong there)"]
+        added += [
+            f"added to the roster: {some_of(told.added, 8)} (`roster remove` takes off who does not belong there)"
+        ]
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes, *added))
 
 
@@ -95,10 +103,13 @@ def _arrived(
 
 
 def _refuse_a_class(root: Path, arrived: Sequence[Arrived], learner: str) -> None:
-    """Raise UsageError if all of an upload is said to be this learner's, and it came before with files of others."""
+    """Raise UsageError if all of an upload is said to be this learner's, and it came before with files of others.
+
+    One file alone may be that of several: a group has handed it in.
+    """
     if not learner:
         return
-    came = {upload.fingerprint for upload in arrived}
+    came = {upload.fingerprint for upload in arrived if len(upload.items) > 1}
     for before in uploads_in(root):
         others = {record.learner for record in before.records} - {"", learner}
         if others and before.fingerprint in came:
@@ -151,6 +162,8 @@ class _Filing:
     roster: Roster | None
     among: Sequence[str]
     learner: str
+    called: dict[str, str] = field(default_factory=dict)
+    """Learner -> a name that an LMS gave to a file of theirs, and that is nobody's on the roster."""
 
     @property
     def lesson(self) -> str:
@@ -203,11 +216,19 @@ class _Filing:
             owner = Owner(why=why, file=owner.file)
         record = replace(item.record, learner=owner.learner, why=item.record.why or owner.why, system=owner.system)
         if owner.system and owner.entry is not None:
+            self._note_name(owner.system, owner.learner, owner.entry.name)
             record = _with_entry(record, owner.entry)
             record = replace(record, lms_status=self.submitted.lms_status(record))
             if has_times and systems()[owner.system].dates_entries:
                 record = replace(record, time=_unless_far(item.time))
         return replace(item, record=record, called=owner.file)
+
+    def _note_name(self, system: str, learner: str, name: str) -> None:
+        """Keep a name in an LMS that is another than the learner's, who was found by number: it may be that of a group."""
+        if self.roster is not None and systems()[system].lasting_numbers and name and not self.roster.called(name):
+            named = {one.learner for one in self.roster.members if one.name}
+            if learner in named:
+                self.called[learner] = name
 
     def _as_said(self, owner: Owner, name: str) -> Owner:
         """The learner that a person named for all files; nobody if a class's folders say that a file is another's."""
@@ -365,6 +386,10 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile],
         records = [item.record for item in items if item.upload == at]
         is_changed = any(record.status == "taken" or record.beside for record in records)
         before = known.get(upload.fingerprint, KeptUpload("", "", ""))
+        mine, theirs = ({one.learner for one in several} - {""} for several in (records, before.records))
+        if mine and theirs and mine.isdisjoint(theirs):
+            # One file of a group, which another member gets now: the list keeps who had it before.
+            before = KeptUpload("", "", "")
         folder = before.folder or _next_folder(root, upload.name)
         placed = tuple(replace(one, folder=folder) for one in records)
         kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed, is_changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,6 +101,28 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(
         found = _filed(course)
         assert {BOBS, EVES} <= set(found.values())
         assert {found.get(who) for who in ("bob", "Bob Roe", "roebob")} <= {BOBS, None}
+
+
+def test_a_groups_file_is_one_members_and_the_others_are_named_as_a_question(
+    collecting: Collecting, course: Path
+) -> None:
+    """Canvas has one file for a group, with the group's name and the number of one of them."""
+    enrol(
+        course,
+        [Member("bob", "Bob Roe", also=("7",)), Member("eve", "Eve Low", also=("8",)), Member("kim", also=("9",))],
+    )
+    came = collecting(
+        {f"{name}_x.ipynb": notebook("01_first", name) for name in ("team1_7_90", "loweve_8_91", "kk_9_92")}
+    )
+    (note,) = (one for one in came.notes if "another name" in one)
+    assert "of bob (team1). If it is a group's" in note and "collect FILE --learner MEMBER" in note
+    file = next(course.glob("collected/*/files/*/team1_7_90_x.ipynb"))
+    for member in ("zoe", "max"):
+        enrol(course, [Member(member, member)])
+        assert not collect(COURSE, course, [file], learner=member).needs_person
+        assert (course / f"submitted/{member}/01_first/01_first.ipynb").read_bytes() == file.read_bytes()
+    lists = [json.loads(path.read_text())["files"] for path in sorted(course.glob("collected/*/list.json"))]
+    assert [{one["learner"] for one in files} for files in lists[1:]] == [{"zoe"}, {"max"}]
 
 
 @pytest.mark.parametrize("files", [["roebob_7_90_a.ipynb", "loweve_8_91_b.ipynb"], ["roebob_7_90_a.ipynb"], []])
