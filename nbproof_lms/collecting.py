@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -386,7 +386,7 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile],
         records = [item.record for item in items if item.upload == at]
         is_changed = any(record.status == "taken" or record.beside for record in records)
         before = known.get(upload.fingerprint, KeptUpload("", "", ""))
-        mine, theirs = ({one.learner for one in several} - {""} for several in (records, before.records))
+        mine, theirs = map(_learners_in, (records, before.records))
         if mine and theirs and mine.isdisjoint(theirs):
             # One file of a group, which another member gets now: the list keeps who had it before.
             before = KeptUpload("", "", "")
@@ -413,6 +413,10 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile],
             put_into_submitted(root, kept.records, here, home / "replaced")
             write_list(home, replace(kept, unfinished=False))
     return Collected(tuple(uploads), tuple(notes))
+
+
+def _learners_in(records: Iterable[FileRecord]) -> set[str]:
+    return {one.learner for one in records} - {""}
 
 
 def _note_statuses(home: Path, before: KeptUpload, records: Sequence[FileRecord]) -> None:
