@@ -47,8 +47,7 @@ def print_collected(
     """
     console = console or console_for_output()
     came = [*map(str, paths), *(f"--fetch={one}" for one in request.fetch)]
-    if request.learner is not None:
-        came.append(f"--learner={request.learner}")
+    came += [f"--learner={one}" for one in request.learners]
     rows = [record for record in collected.records if record.status != "junk"]
     if shown := [record for record in rows if _says_something(record)]:
         console.print(_table(shown, root))

@@ -11,6 +11,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -47,7 +49,7 @@ def collect(
     *,
     lesson: str | None = None,
     names: Path | None = None,
-    learner: str | None = None,
+    learners: Sequence[str] = (),
     fetch: Sequence[str] = (),
     step: Step = lambda done, of, name: None,
 ) -> Collected:
@@ -55,20 +57,26 @@ def collect(
 
     ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
     between all lessons if none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
-    the roster that is kept. ``learner``: the one who has handed in all of it.
+    the roster that is kept. ``learners``: each of them has handed in all of it, as a group does.
     ``fetch``: ``NAME:ADDRESS`` of what systems fetch by themselves.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
+    if len(learners) > 1:
+        each = partial(collect, course, root, paths, lesson=lesson, names=names, fetch=fetch, step=step)
+        done = [each(learners=[one]) for one in learners]
+        uploads = chain.from_iterable(one.uploads for one in done)
+        notes = chain.from_iterable(one.notes for one in done)
+        return Collected((*uploads,), (*dict.fromkeys(notes),))
     finished = finish_broken_off(root)
     book = LessonBook(course, root)
-    asked = _uploads(root, [Path(path) for path in paths], whose=learner)
+    asked = _uploads(root, [Path(path) for path in paths], by_hand=bool(learners))
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else gradable_lessons(root, [lesson])
     asked_for = among[0] if len(among) == 1 else lesson or ""
     told = Enrolment({}, (), ()) if names is None else import_roster(root, names)
     roster = kept_roster(root)
-    named = _named(root, learner, roster) if learner is not None else ""
+    named = _named(root, learners[0], roster) if learners else ""
     then = "mend that, then run the same command again: what was not finished was taken back"
     trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
     with trouble, _waiting_room(root) as room:
@@ -77,21 +85,37 @@ def collect(
         submitted = SubmittedFolder(root, told.said)
         filing = _Filing(book, submitted, roster, among, named)
         items = [_with_its_time(root, asked, item) for item in filing.file(arrived)]
-        items = attach(choose(items, submitted, book, by_hand=learner is not None), submitted)
+        items = attach(choose(items, submitted, book, by_hand=bool(learners)), submitted)
         items = [_with_word(item) for item in items]
         collected = _kept(root, arrived, items, asked_for)
-    added: list[str] = []
-    if filing.called:
-        others = some_of([f"{learner} ({name})" for learner, name in filing.called.items()], 8)
-        each = course_command("collect FILE --learner MEMBER", root)
-        added = [
-            f"the LMS has another name for the files of {others}. If it is a group's, give it to each other member: {each}"
-        ]
+    added = [*_lines_on_groups(root, filing, collected.records)]
     if told.added:
         added += [
             f"added to the roster: {some_of(told.added, 8)} (`roster remove` takes off who does not belong there)"
         ]
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes, *added))
+
+
+def _lines_on_groups(root: Path, filing: _Filing, records: Iterable[FileRecord]) -> Iterator[str]:
+    """Lines on files that may be a group's, and that nobody but one member has, each with the command that gives it to others."""
+    lines = []
+    for record in records:
+        submitted = filing.submitted
+        if record.learner not in filing.called or not record.system or record.status not in STANDS:
+            continue
+        if submitted.given(record.key, record.sha256):
+            continue
+        had = submitted.given(record.key, submitted.replaced(record))
+        told = f"replaces what {', '.join(had)} still have: " if had else ""
+        to = " ".join(f"--learner {shlex.quote(one)}" for one in had or ["MEMBER"])
+        command = course_command(f"collect {shlex.quote(str(root / record.path_in_course))} {to}", root)
+        lines.append(f"  {record.learner} ({filing.called[record.learner]}): {told}{command}")
+    if lines:
+        yield (
+            "the LMS has another name for these files. If it is a group's, give the file to each other member (--learner may be "
+            "repeated):"
+        )
+        yield from lines
 
 
 def _arrived(
@@ -437,10 +461,10 @@ def _next_folder(root: Path, name: str) -> str:
     return f"{number:04d}-{plain or 'upload'}"
 
 
-def _uploads(root: Path, paths: Sequence[Path], whose: str | None) -> list[list[Path]]:
+def _uploads(root: Path, paths: Sequence[Path], *, by_hand: bool) -> list[list[Path]]:
     """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError.
 
-    ``whose``: the learner who has handed in all of it, if a person has named one.
+    ``by_hand``: a person has named the learner who has handed in all of it.
     """
     own = {path.resolve() for path in (*places(root).private, root / "demo")}
     for path in paths:
@@ -448,7 +472,7 @@ def _uploads(root: Path, paths: Sequence[Path], whose: str | None) -> list[list[
     alone = [path for path in paths if path.is_dir() or is_archive(path.name)]
     loose = [path for path in paths if path not in alone]
     for path in loose:
-        if whose is None and is_of_people(path):
+        if not by_hand and is_of_people(path):
             step = course_command(shlex.join(["roster", "import", str(path)]), root)
             raise UsageError(
                 "this is no notebook, and looks like a table of people",

@@ -25,8 +25,11 @@ READING = (
     ),
     option(
         "--learner",
+        dest="learners",
+        action="append",
+        default=[],
         metavar="NAME",
-        help="all of it is this learner's (id or name), and counts, also if names say other things",
+        help="all of it is this learner's (id or name), and counts, also if names say other things; may be repeated, for a group",
     ),
     option(
         "--fetch",
@@ -97,7 +100,7 @@ _COLLECT = Options(
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of :data:`READING` in a call, as ``nbproof_lms.collect`` takes them."""
-    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner", "fetch")}
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "learners", "fetch")}
 
 
 def _collect(arguments: argparse.Namespace) -> int:

@@ -188,6 +188,7 @@ LEARNER = (
     "sis user id",
     "integration id",
     "id number",
+    "orgdefinedid",
     "email address",
     "id",
     "student",

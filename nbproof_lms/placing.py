@@ -19,6 +19,7 @@ from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof.text import counted
+from nbproof_lms.arrivals import safe_name
 from nbproof_lms.outcome import STANDS, FileRecord, broken_off, digest_in, records_in, write_list
 from nbproof_lms.system import Numbers, System, systems
 
@@ -91,15 +92,33 @@ class SubmittedFolder:
         return next(same, "")
 
     def with_lms_time(self, record: FileRecord) -> FileRecord:
-        """The record with the time, the word late and the status of the LMS that handed over these bytes before, as this
-        learner's or as nobody's. A copy that a run has put aside keeps its own."""
+        """The record with what the LMS that handed over these bytes before says of them: time, late, number, status.
+
+        They came as this learner's, as nobody's, or under the name that the LMS gave to another's file: then a group has handed
+        it in. A copy that a run has put aside keeps its own.
+        """
         if (record.time is not None or record.late) and not record.system:
             return record
         same = (one for one in reversed(self._earlier) if one.says_when and one.sha256 == record.sha256)
-        fitting = [one for one in same if one.learner in {"", record.learner} and one.lesson in {"", record.lesson}]
+        own = (one for one in same if one.learner in {"", record.learner} or _is_same_entry(one, record))
+        fitting = [one for one in own if one.lesson in {"", record.lesson}]
         before = next(iter(fitting), record)
         status = next(filter(None, map(self.lms_status, fitting)), "")
-        return replace(record, time=before.time, late=before.late, said=before.said, lms_status=status)
+        record = replace(record, time=before.time, late=before.late, said=before.said, lms_status=status)
+        return replace(record, system=before.system, number=before.number)
+
+    def given(self, key: Key, digest: str) -> list[str]:
+        """The other learners with these bytes in ``submitted/``, if a person has given them to any, as to a group."""
+        same = [one for one in self._earlier if one.sha256 == digest and one.lesson == key.lesson]
+        if not any(one.by_hand for one in same):
+            return []
+        keys = {one.key for one in same} - {key}
+        return sorted(one.learner for one in keys if digest_in(self.root, *one) == digest)
+
+    def replaced(self, record: FileRecord) -> str:
+        """The digest of the copy that stood before a file was taken; empty if none did."""
+        stood = [one.sha256 for one in self._by_key[record.key] if one.status in STANDS]
+        return stood[-1] if stood and record.status == "taken" else ""
 
     def why_blocked(self, learner: str, lesson: str) -> str:
         """A sentence if nothing may be put into this folder, because a link or a file is in its place; else empty."""
@@ -128,6 +147,12 @@ class SubmittedFolder:
     def notebook_path(self, key: Key) -> Path:
         """The path of a learner's notebook of a lesson, which may not be there."""
         return places(self.root).notebook("submitted", *key)
+
+
+def _is_same_entry(one: FileRecord, other: FileRecord) -> bool:
+    """Whether two files have the same name, and ``one`` has it from its LMS: learners have not chosen it."""
+    name, own = (safe_name(record.name.rpartition("/")[2]) for record in (one, other))
+    return name == own and bool(one.system) and systems()[one.system].read(name) is not None
 
 
 def put_into_submitted(root: Path, records: Sequence[FileRecord], here: Path, replaced: Path) -> None:

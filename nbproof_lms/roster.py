@@ -54,6 +54,8 @@ _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
 """Columns that hold the number that stands for the learner in an LMS's file names."""
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
 """Columns that hold no other name."""
+_END_OF_LINE = "end of line indicator"
+"""A column of exports that have a ``#`` before each id, so that no spreadsheet takes it for a number."""
 _TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
 """Words behind a comma that are no first name."""
 
@@ -101,7 +103,8 @@ class Member:
         others = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
         words = {plain(one) for one in others if " " not in one and re.search(r"[@\d]", one)}
         numbers = {f"number {one}" for one in self.numbers if one.isdecimal()}
-        return ({plain(self.learner), plain(self.email)} - {""}) | words | numbers
+        own = {plain(self.learner), plain(self.email)} | words | numbers
+        return {one.removeprefix("#") for one in own} - {""}
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,8 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     sheet = read_sheet(path, "the names", option)
     rows = [_texts_in(row) for row in sheet.rows]
     heads = heads_of(rows)
+    if _END_OF_LINE in heads:
+        rows[1:] = map(_without_signs, rows[1:])
     columns = _id_columns(heads, rows)
     if not columns and not {FIRST, LAST} <= set(heads):
         named = "name one column 'learner'; every other column holds names that stand for that learner"
@@ -257,6 +262,10 @@ def is_of_people(path: Path) -> bool:
 
 def _texts_in(row: Sequence[str]) -> list[str]:
     return [unquoted(cell.strip()) for cell in row]
+
+
+def _without_signs(row: Sequence[str]) -> list[str]:
+    return [cell.removeprefix("#") for cell in row]
 
 
 @dataclass

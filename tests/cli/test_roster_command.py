@@ -31,7 +31,7 @@ def two(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         data = room.hand_in(learner, RIGHT).read_bytes()
         shutil.rmtree(course / "submitted" / learner)
         (up / f"{learner}.zip").write_bytes(zipped({f"{learner}/{LESSON}/{LESSON}.ipynb": data}))
-        collect(COURSE, course, [up / f"{learner}.zip"], learner=learner)
+        collect(COURSE, course, [up / f"{learner}.zip"], learners=[learner])
         for folder in ("autograded", "feedback"):
             (course / folder / learner / LESSON).mkdir(parents=True)
             (course / folder / learner / LESSON / ".verdict.json").write_text("{}")

@@ -115,7 +115,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
     assert "has an earlier copy" not in capsys.readouterr().out, "a person has just put it aside"
     (aside,) = late_class.root.glob("collected/*/replaced/late/*")
-    collect(COURSE, late_class.root, [aside], learner="late")
+    collect(COURSE, late_class.root, [aside], learners=["late"])
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
     notes = late_class.grade(only=["late"]).notes
     assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
@@ -378,7 +378,7 @@ def test_what_the_lms_calls_late_stays_late_on_every_way_back(
     shutil.rmtree(root / "submitted/mail")
     _due(said_late, due)
     _by_word(said_late)
-    collect(COURSE, root, [mail], learner="late")
+    collect(COURSE, root, [mail], learners=["late"])
     assert not late_by_lms(root)
     told, *_ = _by_word(said_late).remarks
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
@@ -387,11 +387,11 @@ def test_what_the_lms_calls_late_stays_late_on_every_way_back(
     _due(said_late, "2026-03-20 10:00:00 UTC")
     assert _by_word(said_late).marks[key].late.said
     for number in range(2):
-        collect(COURSE, root, [mail], learner="late")
+        collect(COURSE, root, [mail], learners=["late"])
         assert not late_by_lms(root)
         # First what Canvas has handed over, then what that command has put there.
         aside = sorted(root.glob("collected/0002-*/replaced/late/*"))[number]
-        collect(COURSE, root, [aside], learner="late")
+        collect(COURSE, root, [aside], learners=["late"])
         assert late_by_lms(root) == {key}, aside
     record = [*uploads_in(root)][-1].records[0]
     assert (record.status, record.late, record.time) == ("taken", True, None)

@@ -109,7 +109,7 @@ def test_a_later_copy_that_cannot_be_read_is_asked_about(
     assert main(["settle", "--course", str(course)]) == 0
     asked = "! another copy waits: jane Jane Doe: 01_first: it counts once you say so."
     assert asked in (told := capsys.readouterr().out) and "nothing waits" not in told
-    collect(COURSE, course, [course / line.path_in_course], lesson="01_first", learner="jane")
+    collect(COURSE, course, [course / line.path_in_course], lesson="01_first", learners=["jane"])
     assert _taken(course) == b"{broken", "a person has named it"
 
 
@@ -308,14 +308,14 @@ def test_what_moodles_table_says_is_told_of_every_copy(course: Path, tmp_path: P
     assert "LMS says" not in told("eve", first).why + told("eve", second).why, "nobody has named the table"
     waits = told("eve", second, names=sheet)
     assert waits.why.endswith(f"which stays; {word}")
-    by_command = told("eve", course / waits.path_in_course, learner="eve")
+    by_command = told("eve", course / waits.path_in_course, learners=["eve"])
     assert by_command.why == f"replaces the copy that was there; {word}"
     word = "the LMS says: 3 Tage überfällig"
     assert told("kim", third, names=sheet).why == f"replaces the copy that was there; {word}"
     assert told("kim", third).why == word, "it is there already"
     assert told("kim", first, names=sheet).status == "earlier copy"
     (before,) = course.glob("collected/*-3.zip/replaced/kim/01_first")
-    assert word in told("kim", before, learner="kim").why and _taken(course, "kim") == A
+    assert word in told("kim", before, learners=["kim"]).why and _taken(course, "kim") == A
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
@@ -354,7 +354,7 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
     (waits,) = collected.needs_person
     assert waits.why.endswith("stays; late" if last == "canvas.zip" else "stays; handed in 2026-11-09 10:00 UTC")
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
-    assert not collect(COURSE, course, [kept], learner="jane", lesson="01_first").needs_person
+    assert not collect(COURSE, course, [kept], learners=["jane"], lesson="01_first").needs_person
     assert late_by_lms(course) == {("jane", "01_first")} and _taken(course) == A
 
 
@@ -405,7 +405,7 @@ def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
     enrol(course, [Member("eve", also=("7",)), Member("jane", also=("1",) if "_9_" in name else ())])
     (line,) = collecting({name: A, "bob_2_6_x.ipynb": B, "eve_7_4_x.ipynb": B}).needs_person
     assert not line.learner
-    collect(COURSE, course, [course / line.path_in_course], learner="jane", lesson="01_first")
+    collect(COURSE, course, [course / line.path_in_course], learners=["jane"], lesson="01_first")
     assert late_by_lms(course) == {("jane", "01_first")}
 
 
@@ -448,7 +448,7 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     lists = sorted(course.glob("collected/*/list.json"))
     as_before = [path.read_bytes() for path in lists]
     with pytest.raises(UsageError, match=r"3\.zip came before, with files of bob, eve, kim") as told:
-        collecting(files | {"kim_4_2_x.ipynb": A}, "3.zip", learner="jane")
+        collecting(files | {"kim_4_2_x.ipynb": A}, "3.zip", learners=["jane"])
     assert [path.read_bytes() for path in lists] == as_before
     assert "jane_1_80_x.ipynb --learner jane" in told.value.next_command
     assert main(shlex.split(told.value.next_command.partition(" -m course ")[2])) == 0

@@ -230,7 +230,7 @@ def test_an_earlier_copy_of_two_notebooks_is_asked_about_if_it_can_be_in_time(
     else:
         assert [Path(copy).name for copy in copies] == [f"{name}.ipynb" for name in late if late != ["n2"]]
     for copy in copies:
-        collect(COURSE, course, [Path(copy)], learner="Jane Doe")
+        collect(COURSE, course, [Path(copy)], learners=["Jane Doe"])
     assert timestamp.read_text().startswith("2026-11-10" if copies else "2026-11-24")
     assert not [*copies_in_time(COURSE, course, [mark])][len(copies) :]
 
@@ -361,11 +361,12 @@ def test_all_of_one_learner_is_theirs_by_the_command_that_is_printed(
 
 
 def test_grade_reads_an_upload_as_collect_does() -> None:
-    said = {"lesson": "01_first", "names": Path("n.csv"), "learner": "ada"}
+    said = {"lesson": "01_first", "names": Path("n.csv")}
     words = [word for name, value in said.items() for word in (f"--{name}", str(value))]
-    words += ["--fetch", "clones:here"]
+    words += ["--learner", "ada", "--learner", "bob", "--fetch", "clones:here"]
+    found = {**said, "learners": ["ada", "bob"], "fetch": ["clones:here"]}
     for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
-        assert reading_of(course_parser(COURSE).parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
+        assert reading_of(course_parser(COURSE).parse_args([*call, *words])) == found
 
 
 def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:

@@ -165,7 +165,7 @@ def test_canvas_takes_each_page_for_the_latest_attempt(
     }, "later.zip")  # fmt: skip
     (before,) = course.glob("collected/*-later.zip/replaced/doejane/*")
     if is_put_back:
-        collect(COURSE, course, [before], lesson=LESSON, learner="doejane")
+        collect(COURSE, course, [before], lesson=LESSON, learners=["doejane"])
     _grade(course)
     assert _back(course, "canvas") == 0
     told = capsys.readouterr().out
@@ -264,7 +264,7 @@ def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, caps
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve")})
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve"), "roebob_7_100_x.ipynb": _by("bob")}, "2.zip")
     (his,) = course.glob("collected/*/**/roebob_7_100_x.ipynb")
-    collect(COURSE, course, [his], lesson=LESSON, learner="roebob")
+    collect(COURSE, course, [his], lesson=LESSON, learners=["roebob"])
     _grade(course)
     assert _back(course, "canvas") == 1
     assert f"! not in a zip: {LESSON} of roebob" in capsys.readouterr().out
@@ -278,7 +278,7 @@ def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
     download = {"doejane_8_101_x.ipynb": _by("jane"), "roebob_7_100_x.ipynb": _by("eve")}
     _collect(course, download)
     (course.parent / "mail.ipynb").write_bytes(_by("bob"))
-    collect(COURSE, course, [course.parent / "mail.ipynb"], lesson=LESSON, learner="roebob")
+    collect(COURSE, course, [course.parent / "mail.ipynb"], lesson=LESSON, learners=["roebob"])
     _grade(course)
     assert _back(course, "canvas") == 1
     told = capsys.readouterr().out

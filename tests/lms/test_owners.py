@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from nbproof.command import course_command
+from nbproof.key import Key
 from nbproof_lms import Collected, collect
+from nbproof_lms.attendance import late_by_lms
 from nbproof_lms.roster import Member, enrol
-from tests import COURSE
+from tests import COURSE, main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
 
@@ -106,23 +110,35 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(
 def test_a_groups_file_is_one_members_and_the_others_are_named_as_a_question(
     collecting: Collecting, course: Path
 ) -> None:
-    """Canvas has one file for a group, with the group's name and the number of one of them."""
+    """Canvas has one file for a group, with the group's name and the number of one of them, which is another's the next time."""
     enrol(
         course,
         [Member("bob", "Bob Roe", also=("7",)), Member("eve", "Eve Low", also=("8",)), Member("kim", also=("9",))],
     )
-    came = collecting(
-        {f"{name}_x.ipynb": notebook("01_first", name) for name in ("team1_7_90", "loweve_8_91", "kk_9_92")}
-    )
-    (note,) = (one for one in came.notes if "another name" in one)
-    assert "of bob (team1). If it is a group's" in note and "collect FILE --learner MEMBER" in note
-    file = next(course.glob("collected/*/files/*/team1_7_90_x.ipynb"))
+    enrol(course, [Member(member, f"{member} X", also=(number,)) for member, number in (("zoe", "5"), ("max", "6"))])
+    names = ("team1_LATE_7_90", "loweve_8_91", "kk_9_92")
+    came = collecting({f"{name}_x.ipynb": notebook("01_first", name) for name in names})
+    told = [one for one in came.notes if "MEMBER" in one]
+    file = next(course.glob("collected/*/files/*/team1_LATE_7_90_x.ipynb"))
+    assert told == [f"  bob (team1): {course_command(f'collect {file} --learner MEMBER', course)}"]
+    given = collect(COURSE, course, [file], learners=["zoe", "max"])
+    assert not given.needs_person and {one.learner for one in given.records} == {"zoe", "max"}
     for member in ("zoe", "max"):
-        enrol(course, [Member(member, member)])
-        assert not collect(COURSE, course, [file], learner=member).needs_person
         assert (course / f"submitted/{member}/01_first/01_first.ipynb").read_bytes() == file.read_bytes()
     lists = [json.loads(path.read_text())["files"] for path in sorted(course.glob("collected/*/list.json"))]
     assert [{one["learner"] for one in files} for files in lists[1:]] == [{"zoe"}, {"max"}]
+    assert late_by_lms(course) == {Key(member, "01_first") for member in ("bob", "zoe", "max")}
+    # What every member has is no question any more; a new file is one for those who have the old one.
+    again = {f"{name}_x.ipynb": notebook("01_first", name) for name in names}
+    assert not any("--learner" in one for one in collecting(again, "again.zip").notes)
+    del again["team1_LATE_7_90_x.ipynb"]
+    again["team1_6_95_x-1.ipynb"] = notebook("01_first", "new")
+    (told_now,) = (one for one in collecting(again, "third.zip").notes if "--learner" in one and "repeated" not in one)
+    assert told_now.startswith("  max (team1): replaces what bob, zoe still have: ")
+    assert " --learner bob --learner zoe " in told_now
+    words = shlex.split(told_now.partition(" -m course ")[2])
+    assert main(words) == 0
+    assert late_by_lms(course) == frozenset()
 
 
 @pytest.mark.parametrize("files", [["roebob_7_90_a.ipynb", "loweve_8_91_b.ipynb"], ["roebob_7_90_a.ipynb"], []])
@@ -330,7 +346,7 @@ def test_all_that_one_learner_packed_or_sent_says_nothing_of_whose_it_is(
     collected = collecting(BY_ITSELF[case], upload)
     assert {(line.learner, line.time) for line in collected.needs_person} == {("", None)}
     assert not _filed(course)
-    collecting(BY_ITSELF[case], upload, learner="mallory")
+    collecting(BY_ITSELF[case], upload, learners=["mallory"])
     assert set(_filed(course)) <= {"mallory"}
 
 
@@ -342,11 +358,11 @@ def test_a_class_does_not_become_one_learners_by_a_word(
     collecting(CLASS, "first.zip")
     before = _filed(course)
     corrected = {"bob/01_first.ipynb": BOBS, "eve/01_first.ipynb": HERS}
-    collected = collecting(corrected, "second.zip", learner="bob")
+    collected = collecting(corrected, "second.zip", learners=["bob"])
     assert _filed(course) == before
     assert _asked(collected) == {"eve/01_first.ipynb"}
     (asked,) = collected.needs_person
-    collect(COURSE, course, [course / asked.path_in_course], learner="bob")
+    collect(COURSE, course, [course / asked.path_in_course], learners=["bob"])
     assert _filed(course) == {**before, "bob": HERS}, "one by one it is the person's word"
 
 

@@ -72,7 +72,7 @@ def test_an_earlier_copy_was_handed_in_when_it_came_though_some_of_it_came_again
         files = {f"7-1 - Ada - Nov {day}, 2026 1000 AM/problem{at}.ipynb": data for at, data in ((1, first), (2, A2))}
         (weeks / f"{day}.zip").write_bytes(zipped({**files, "8-1 - Bob - Nov 18, 2026 900 AM/problem2.ipynb": A2}))
         collect(COURSE, weeks, [weeks / f"{day}.zip"], lesson="ps1")
-    collect(COURSE, weeks, [*weeks.glob("collected/*/replaced/Ada/ps1")], learner="Ada", lesson="ps1")
+    collect(COURSE, weeks, [*weeks.glob("collected/*/replaced/Ada/ps1")], learners=["Ada"], lesson="ps1")
     counts = weeks / "submitted" / "Ada" / "ps1"
     assert (counts / "problem1.ipynb").read_bytes() == A1
     assert (counts / "timestamp.txt").read_text().startswith("2026-11-19 10:00")

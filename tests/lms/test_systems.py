@@ -15,7 +15,7 @@ from nbproof.gradebook.marks import Person
 from nbproof.run.intake import take_in, unread_times
 from nbproof_lms.collected_table import cures
 from nbproof_lms.grade_files import grade_file
-from nbproof_lms.roster import Member, enrol
+from nbproof_lms.roster import Member, enrol, import_roster, members_of
 from nbproof_lms.system import LmsEntry, System, systems
 from tests import COURSE, main
 from tests.lms.conftest import Collecting
@@ -115,6 +115,24 @@ def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecti
     assert (course / stamp).read_text() == "3 août, 2026 2349"
     (line,) = unread_times(course, take_in(COURSE, course, ["01_first"]))
     assert line.startswith(f"not known whether it is late: {stamp} cannot be read for certain")
+
+
+@pytest.mark.parametrize("kept", ["ada", "#ada"])
+def test_the_sign_before_its_ids_is_no_part_of_them(kept: str, course: Path, tmp_path: Path) -> None:
+    """Another system has the same ids without it; a roster that has it already keeps it."""
+    enrol(course, [Member(kept, "Lee, Ada")])
+    for name, text in (
+        (
+            "b.csv",
+            "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n#30,#ada,Lee,Ada,#\n#31,#bob,Roe,Bob,#\n",
+        ),
+        ("c.csv", 'Student,ID,SIS User ID,SIS Login ID\n"Lee, Ada",901,30,ada\n"Roe, Bob",902,31,bob\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        import_roster(course, tmp_path / name)
+    ada, bob = members_of(course)
+    assert (ada.learner, bob.learner) == (kept, "bob")
+    assert ada.numbers == {"901"} and {"ada", "30"} <= ada.ids
 
 
 def test_its_table_of_grades_is_filled(tmp_path: Path) -> None:

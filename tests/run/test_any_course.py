@@ -551,12 +551,12 @@ def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Pa
     upload = tmp_path / "upload"
     for name in ("problem1", "problem2"):
         hand_in(numbers / "solutions" / "ps1" / f"{name}.ipynb", upload / f"{name}.ipynb")
-    collect(COURSE, numbers, [upload], learner="ada")
+    collect(COURSE, numbers, [upload], learners=["ada"])
     there = numbers / "exchange/numbers/submitted/ada/ps1"
     assert {path.name for path in there.iterdir()} >= {"problem1.ipynb", "problem2.ipynb"}
     # Another copy of one takes its place, and its neighbour stays.
     again = hand_in(there / "problem2.ipynb", tmp_path / "again" / "problem2.ipynb", {"cubes": "cubes = len"})
-    collect(COURSE, numbers, [again], learner="ada")
+    collect(COURSE, numbers, [again], learners=["ada"])
     assert "cubes = len" in (there / "problem2.ipynb").read_text() and (there / "problem1.ipynb").is_file()
 
 
