@@ -32,6 +32,7 @@ class OnTheLoss(Check):
         r"RuntimeError: zero-dimensional tensor .* cannot be concatenated": "hook_changes_shape",
         r"TypeError: unsupported operand .*NoneType": "reads_grad_early",
         r"TypeError: iteration over a 0-d": "hook_returns_no_tensor",
+        r"RuntimeError: attempting to assign a gradient": "hook_writes_grad",
     }
     doubled = ("w", "b", "y", "loss")
 

@@ -68,3 +68,10 @@ def func(grad):
 # misconception: the sum, doubled | hint: hook_changes_shape
 def func(grad):
     return 2 * grad.sum()
+
+# %% writes_grad
+# misconception: writes into `.grad`, to which autograd adds | hint: hook_writes_grad
+def func(grad):
+    x.grad = grad.clone()
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)

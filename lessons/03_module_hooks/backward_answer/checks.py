@@ -71,6 +71,7 @@ class GradientsAtBothEnds(Check):
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
             "one_side_missing": {"answer": AnyOf([g1, g2], [upstream])},
             "derivative_by_hand": {"answer": [x2 * 5, x1 * 5, upstream]},
+            "chain_rule_again": {"answer": [g1 * upstream, g2 * upstream, upstream]},
             "keeps_the_tuple": {
                 "answer": AnyOf(
                     [g1, g2, [upstream]], [[g1, g2], upstream], [[g1, g2], [upstream]], [[g1, g2, upstream]]

@@ -49,6 +49,12 @@ model.register_full_backward_hook(module_hook)
 +model.register_forward_pre_hook(lambda module, args: globals().update(inputs=args))
  model.register_full_backward_hook(module_hook)
 
+# %% multiplies_again
+# misconception: takes grad_input for the module's own derivative | hint: chain_rule_again
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
++    answer.extend([*(one * grad_output[0] for one in grad_input), *grad_output])
+
 # %% no_output_gradient
 # misconception: only the inputs' gradients | hint: one_side_missing
 # edits: appends_grad_output_tuple
