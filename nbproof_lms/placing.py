@@ -116,9 +116,9 @@ class SubmittedFolder:
         return sorted(one.learner for one in keys if digest_in(self.root, *one) == digest)
 
     def replaced(self, record: FileRecord) -> str:
-        """The digest of the copy that stood before a file was taken; empty if none did."""
-        stood = [one.sha256 for one in self._by_key[record.key] if one.status in STANDS]
-        return stood[-1] if stood and record.status == "taken" else ""
+        """The digest of the copy that stood before a file of other bytes; empty if none did."""
+        stood = (one.sha256 for one in reversed(self._by_key[record.key]) if one.status in STANDS)
+        return next((digest for digest in stood if digest != record.sha256), "")
 
     def why_blocked(self, learner: str, lesson: str) -> str:
         """A sentence if nothing may be put into this folder, because a link or a file is in its place; else empty."""

@@ -136,6 +136,7 @@ def test_a_groups_file_is_one_members_and_the_others_are_named_as_a_question(
     (told_now,) = (one for one in collecting(again, "third.zip").notes if "--learner" in one and "repeated" not in one)
     assert told_now.startswith("  max (team1): replaces what bob, zoe still have: ")
     assert " --learner bob --learner zoe " in told_now
+    assert told_now in collecting(again, "third.zip").notes
     words = shlex.split(told_now.partition(" -m course ")[2])
     assert main(words) == 0
     assert late_by_lms(course) == frozenset()
