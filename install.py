@@ -100,8 +100,11 @@ def set_up(torch: str, development: bool, again: str) -> None:
     if not make_environment(torch, again):
         print("looking whether .venv holds all that the requirements name", flush=True)
     requirements = "requirements-dev.txt" if development else "requirements.txt"
-    # --no-compile: Python compiles what it imports, once; pip would compile every file of every package, for half a minute.
-    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile", "--progress-bar", "off"]
+    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+    # Python compiles what it imports, once; pip would compile every file of every package, for half a minute. Where Python
+    # is told to keep nothing that it compiles (PYTHONDONTWRITEBYTECODE), each start would compile torch anew, for 5 s.
+    if not sys.dont_write_bytecode:
+        command.append("--no-compile")
     if torch == "cpu" and sys.platform.startswith("linux"):
         # Only these two from there: what is installed already is not looked for again. One try: not everybody reaches it.
         with open(os.path.join(HERE, "requirements.txt"), encoding="utf-8") as file:

@@ -124,3 +124,17 @@ def test_a_set_up_that_failed_goes_on_when_it_can(tmp_path: Path) -> None:
     assert anew.returncode == 0, anew.stderr
     assert f"making .venv anew: it was made in {folder}, and cannot be moved" in anew.stdout
     assert (moved / ".venv" / ".for-use").read_text() == f"{moved}\n"
+
+
+@pytest.mark.parametrize("keeps_nothing", (True, False))
+def test_where_python_keeps_nothing_that_it_compiles_pip_compiles(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, keeps_nothing: bool
+) -> None:
+    """Else each start of a kernel and of a grader compiles torch anew, which takes 5 s."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(install.sys, "dont_write_bytecode", keeps_nothing)
+    monkeypatch.setattr(install, "make_environment", lambda torch, again: True)
+    monkeypatch.setattr(install, "run_pip", commands.append)
+    os.makedirs(install.VENV)
+    install.set_up("default", False, "make lab")
+    assert ["--no-compile" in command for command in commands] == [not keeps_nothing]

@@ -101,7 +101,8 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=dots)
     below.set(xlim=(-0.5, steps - 0.5), ylim=(-0.05, 1.08))
     below.set_yticks([0, 1], ["0 %", "100 %"])
-    below.set_xticks([0, steps - 1][:steps], ["step 0", str(steps - 1)][:steps])
+    ticks = [0, *range(20, steps - 10, 20), steps - 1][:steps]
+    below.set_xticks(ticks, ["step 0", *map(str, ticks[1:])])
     words = {**small, "ha": "right", "color": INK, "transform": below.transAxes}
     high_up = 0.8 if last < 0.6 else 0.2
     below.text(0.98, high_up, f"zeros {_share(last)}", **words)

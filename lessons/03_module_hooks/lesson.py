@@ -172,7 +172,8 @@ print("net[4].forward(inside):", calls)
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# A ReLU that returns only zeros is dead: it lets no gradient through. You need `named_modules`, closures, `partial` and handles.
+# A ReLU that returns only zeros lets no gradient through. If it stays so, it is *dead*. You need `named_modules`, closures,
+# `partial` and handles.
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -261,31 +262,32 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
-# Hooks on layer 3 show the norm of the weight's gradient, the share of positive outputs, and the mean weight of the live inputs:
-# those that are above 0 for at least one picture of step 64. The ReLU is dead from step 64 on, so from then on the gradient is 0.
-# **Stop and predict:** from step 64 to step 65, does the mean weight stay nearly the same?
+# Hooks on layer 3 show the norm of its weight's gradient, the mean of its inputs, and the share of its positive outputs. The ReLU
+# is dead from step 64 on, so from then on the gradient is 0. **Stop and predict:** from step 64 to step 65, do the inputs stay
+# nearly the same?
 
 # %%
-watched, sizes, weights, live, positive = digit_net(), [], [], [], []
-watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight.detach().clone()))
-watched[3].register_forward_hook(lambda module, args, output: live.append((args[0] > 0).any(dim=0)))
-watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
-watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
-train(watched)
-for step in range(59, 66):
-    weight = weights[step][:, live[64]].mean()
-    print(f"step {step}: gradient {sizes[step]:<5.3g} weight {weight:<5.2f} positive {positive[step]:.0%}")
+def watch_layer_3(train):
+    watched, gradients, inputs, positive = digit_net(), [], [], []
+    watched[3].weight.register_hook(lambda grad: gradients.append(grad.norm().item()))
+    watched[3].register_forward_hook(lambda module, args, output: inputs.append(args[0].mean().item()))
+    watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
+    train(watched)
+    for step in range(59, 67):
+        print(f"step {step}: gradient {gradients[step]:<6.2g} inputs {inputs[step]:<6.2f} positive {positive[step]:.0%}")
+
+
+watch_layer_3(train)
 
 # %% [markdown]
-# - **Step 60:** the gradient is 300 times as large as in step 59.
-# - **Steps 61 to 63:** the batches are good again. But step 60 has moved the weights so far that the gradients are still large. They
-#   push the weights of the live inputs down. The live inputs come from a ReLU, so none is negative: the lower the weights, the
-#   lower the outputs.
+# - **Step 60:** the inputs are 240 times as large as in step 59, and the gradient 300 times.
+# - **Steps 61 to 63:** the batches are good again. But step 60 has moved the weights so far that the inputs and the gradients are
+#   still too large, and fewer and fewer outputs are positive.
 # - **Step 64:** no output is positive for any picture, and the ReLU sends back only zeros.
-# - **Step 65:** the weights are still lower, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
+# - **Step 65:** the inputs are still growing, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
 #
-# Momentum also repeats the large push of step 60, in each layer. Which layer's repeated push kills the ReLU? The same eight nets
-# train four times: as before, and with one layer that forgets its push.
+# Momentum repeats the large push of step 60 in each layer. Which layer's repeated push kills the ReLU? Eight such nets, with other
+# random weights, train four times: as before, and with one layer that forgets its push.
 
 # %%
 def deaths(train):
@@ -297,9 +299,12 @@ for layer in (1, 3, 5):
     print(f"layer {layer} forgets:  {deaths(partial(train, forget_after=60, layer=layer))} of 8 nets died")
 if not first_to_die(digit_net(), train):
     print("0 each time, because first_to_die is not solved yet")
+print("if layer 1 forgets:")
+watch_layer_3(partial(train, forget_after=60, layer=1))
 
 # %% [markdown]
-# It is the repeated push of **layer 1**: if layer 1 forgets it, all eight nets keep both ReLUs. But why does the dead net not
+# It is the repeated push of **layer 1**, which makes the inputs of layer 3. If layer 1 forgets its push, these inputs shrink, and
+# all eight nets keep both ReLUs. If layer 3 or layer 5 forgets its own, nets still die. But why does the dead net not
 # recover with good batches?
 #
 # ## Hooks on the backward pass
@@ -475,7 +480,7 @@ print("the first ReLU to die:", first_to_die(faulty_net(), train) or "(first_to_
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also gives `add` another `forward`. Here the hook may also write into the output.
+# what `forward` has returned: the check also gives `add` another `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -506,9 +511,9 @@ faulty, repaired = faulty_net(), faulty_net()
 with repaired[3].register_forward_hook(hook):
     runs = {"as it is": train(faulty), "with your hook": train(repaired)}
 print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), labels).item():.2f}")
-draw_curves(runs, title="Loss of a net with a bias 5 too low")
 if runs["as it is"] == runs["with your hook"]:
     print("both curves are the same, because add_five is not solved yet")
+draw_curves(runs, title="Loss of a net with a bias 5 too low")
 
 # %% [markdown]
 # The hook has repaired the outputs, not the net: without the hook, nearly all outputs of the second ReLU are 0.
@@ -832,7 +837,7 @@ check("rescale_argument")
 # ### Before or after the module's backward
 #
 # A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
-# runs after that, if at least one input needs a gradient. `grad_output` then holds
+# runs after that, if an input needs a gradient and nothing else uses the module's parameters. `grad_output` then holds
 #
 # - a gradient for each output that the loss uses,
 # - `None` for any other output.
@@ -916,18 +921,17 @@ check("backward_pre_or_post")
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
-for register in ("register_full_backward_hook", "register_full_backward_pre_hook"):
-    for layer in net:
-        with getattr(layer, register)(lambda *arguments: None), warnings.catch_warnings(action="ignore"):
-            try:
-                net(x).sum().backward()
-                print(f"{register:31} {layer} is fine")
-            except RuntimeError as error:
-                print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
+for layer in net:
+    with layer.register_full_backward_hook(lambda *arguments: None), warnings.catch_warnings(action="ignore"):
+        try:
+            net(x).sum().backward()
+            print(f"a hook on {layer} is fine")
+        except RuntimeError as error:
+            print(f"a hook on {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# Hook the output tensor, **before** the next operation writes into it. But a hook on a view may never run (lesson
-# 02), and a Linear layer with a bias usually returns a view for a batch of sequences:
+# A full backward pre-hook has the same four results. Hook the output tensor, **before** the next operation writes into it. But a
+# hook on a view may never run (lesson 02), and a Linear layer with a bias usually returns a view for a batch of sequences:
 
 
 # %%

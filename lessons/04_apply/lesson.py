@@ -100,8 +100,9 @@ net = first_gradients(deep_net())
 print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# Almost nothing arrives at the early layers. The fault is in the initial weights of `nn.Linear`. To set them, `apply` needs a
-# function of yours. First see how `apply` calls a function, on a tree that is small enough to draw.
+# One line that does it: `net.apply(look)`. Almost nothing arrives at the early layers. The fault is in the initial weights of
+# `nn.Linear`. To set them, `apply` needs a function of yours. First see how `apply` calls a function, on a tree that is small
+# enough to draw.
 #
 # ## The tree
 #
@@ -306,7 +307,7 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 # - **Kaiming's** rule for ReLU is this: a standard deviation of √(2 / fan_in), where fan_in is the number of inputs.
 # - **Xavier's** rule has gain 1 if a layer has as many outputs (fan_out) as inputs. The rule is made for layers without a ReLU.
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
-# - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
+# - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: with a ReLU behind it, each layer loses more than half.
 #
 # The next exercise uses one rule for each type of layer. Linear layers get Xavier's rule, as in `nn.Transformer`: there, most
 # linear layers have no ReLU behind them.
@@ -388,13 +389,11 @@ draw_gradient_flow(gradients, title="gradients of the first backward pass")
 # %% [markdown]
 # In PyTorch's net the last layers get a gradient, and still learn nothing: all pictures look alike to these layers. The net's
 # weights shrink the **differences** between pictures. The biases are the same for every picture, and keep the size up. In your
-# net all layers get gradients, all equally small. Adam divides each gradient by its usual size plus `eps`, which is 10⁻⁸. So
-# gradients far above `eps`, as in your net, lead to steps of the usual size; gradients far below it hardly move a weight.
+# net all layers get gradients, all equally small. That is enough for Adam, which divides each gradient by its usual size.
 #
-# But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. About 25 of the 100
-# steps pass before the outputs differ: see "spread" below. After that, too, the net learns more slowly. **Do better:** change one
-# line of `my_init`, so that each layer has the gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps
-# lead to about 70%, or more.
+# But Xavier's rule loses 30% of the size at each ReLU. So at first the outputs are tiny, and so are the differences between
+# pictures. About 25 of the 100 steps pass before the outputs differ. **Do better:** change one line of `my_init`, so that each
+# layer has the gain that you found. Then the differences begin between 0.1 and 0.4, and 100 steps lead to about 70%, or more.
 
 
 # %%
@@ -407,7 +406,7 @@ def my_init(module):
 for steps in (0, 20, 25, 40, 100):
     net = deep_net().apply(my_init)
     read = train(net, steps=steps)
-    print(f"{steps:3} steps: spread between pictures {net(pictures).std(dim=0).mean():<8.2g} read correctly {read}")
+    print(f"{steps:3} steps: differences between pictures {net(pictures).std(dim=0).mean():<8.2g} read correctly {read}")
 
 # %% [markdown]
 # ## Freezing
@@ -506,8 +505,11 @@ reader[5].requires_grad_(True)
 print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
 
 # %% [markdown]
+# Two lines that do it: `return output + args[0] @ module.A @ module.B`, and
+# `added.append(module.register_forward_hook(with_addition))`.
+#
 # With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
-# old net again. The last layer alone, 650 numbers, learns much less when it is trained on mirrored digits.
+# old net again. The last layer alone learns much less: its inputs are still made for upright digits.
 #
 # The core path ends here. The three further parts can be done in any order.
 #
@@ -524,7 +526,8 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# The weights of the first layer get gradients of 10⁻¹⁰ on average, far below `eps`. With a smaller `eps` the net learns a little.
+# Adam divides each gradient by its usual size plus `eps`, which is 10⁻⁸. The weights of the first layer get gradients of 10⁻¹⁰ on
+# average, far below `eps`, and hardly move. With a smaller `eps` the net learns a little.
 # Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. The next cell has a shortened form of the function that
@@ -842,12 +845,12 @@ from course import check
 check("replace_modules")
 
 # %% [markdown]
-# Your function also cures the deep net: it puts a batch norm behind each hidden layer. (300 steps lead to more than 80%.)
+# Your function also cures the deep net: it puts a batch norm behind each hidden layer.
 
 # %%
 hidden = lambda module: isinstance(module, nn.Linear) and module.out_features == 64
 norm_behind = lambda old: nn.Sequential(old, nn.BatchNorm1d(64))
-attempt("not written yet?", lambda: print("read correctly:", train(replace_modules(deep_net(), hidden, norm_behind))))
+attempt("not written yet?", lambda: print("read correctly:", train(replace_modules(deep_net(), hidden, norm_behind), steps=300)))
 
 # %% [markdown]
 # ## Further: methods on objects (30 minutes)
@@ -1098,7 +1101,7 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, with autograd off. If you assign a new `Parameter`, the optimizer still holds the old one.
-# - In a deep net with ReLUs, the initialisation decides whether the numbers keep their size: with the gain √2 they do.
+# - In a deep net with ReLUs, the initialisation decides whether the numbers keep their size: with the gain √2 they roughly do.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - To freeze a layer, switch off its parameters' gradients, and put it into eval mode.
 #

@@ -1,5 +1,3 @@
-# nothing to break: Here the hook may also write into the output.
-
 # %% appends_only
 # misconception: prints the sum and returns nothing | hint: rebinds_output
 # edits: in_place
