@@ -6,6 +6,7 @@ Hostile answers cost no check more than it may cost: a small part of `python -m 
 
 from __future__ import annotations
 
+import ast
 import inspect
 import random
 import re
@@ -65,6 +66,13 @@ def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson: Lesson) -> No
     for word in ("do", "learn", "need", "time", "out of scope"):
         assert re.search(rf"\b{word}\b", opening), f"{lesson.slug}'s first cell does not say {word!r}"
     assert lesson.cells[1].grade_id == "setup_imports"
+
+
+def test_a_picture_is_what_its_cell_ends_with(lesson: Lesson) -> None:
+    """A notebook shows the last expression of a cell: a picture that is drawn above it is seen by nobody."""
+    sources = [cell.source for cell in lesson.cells if cell.kind is CellKind.SHOW]
+    above = [statement for source in sources for statement in ast.parse(source).body[:-1]]
+    assert [line for line in map(ast.unparse, above) if line.startswith("draw_")] == []
 
 
 def test_no_probe_uses_what_only_truths_use(lesson: Lesson) -> None:
