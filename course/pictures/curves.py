@@ -19,11 +19,16 @@ _LINES = ((ORANGE, 4.2), (BLUE, 1.5), (INK, 0.8))
 
 
 @in_own_style
-def draw_curves(runs: Mapping[str, Sequence[float]], title: str = "Loss, step by step") -> Picture:
+def draw_curves(
+    runs: Mapping[str, Sequence[float]], title: str = "Loss, step by step", most: float = math.inf
+) -> Picture:
     """Draw numbers step by step, one line a run: ``runs`` maps the run's name to its losses.
 
-    A run that ends before the longest one, or has a number that is not finite, gets a cross where it ends.
+    Numbers above ``most`` are drawn at ``most``; the words below the picture tell them as they are. A run that ends before
+    the longest one, or has a number that is not finite, gets a cross where it ends.
     """
+    if most < math.inf:
+        title += f", cut off at {number(most)}"
     curves = {name: list(itertools.takewhile(math.isfinite, losses)) for name, losses in runs.items()}
     longest = max(map(len, runs.values()), default=0)
     if not longest:
@@ -34,9 +39,9 @@ def draw_curves(runs: Mapping[str, Sequence[float]], title: str = "Loss, step by
     axes = picture.inches(0.55, tall - 2.6, 6.85, 2.1, facecolor=PAPER)
     for at, (curve, said) in enumerate(zip(curves.values(), says, strict=True)):
         colour, width = _LINES[at % len(_LINES)]
-        axes.plot(range(len(curve)), curve, color=colour, linewidth=width)
+        axes.plot(range(len(curve)), [min(one, most) for one in curve], color=colour, linewidth=width)
         if curve and len(curve) < longest:
-            axes.plot([len(curve) - 1], curve[-1:], color=RED, marker="X", markersize=10, zorder=4, clip_on=False)
+            axes.plot([len(curve) - 1], [min(curve[-1], most)], color=RED, marker="X", markersize=10, zorder=4, clip_on=False)
         height = 0.17 + 0.22 * (len(says) - 1 - at)
         picture.put(Line2D([0.15, 0.45], [height, height], color=colour, linewidth=width))
         picture.write(0.55, height, cut(said, 100), fontsize=8.5)

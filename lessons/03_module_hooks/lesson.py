@@ -258,7 +258,7 @@ with alive.register_forward_pre_hook(divide):
 with dead.register_forward_pre_hook(divide):
     too_late = train(dead)
 runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with the batch repaired": too_late}
-draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
+draw_curves(runs, title="Loss of each step", most=3)
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?

@@ -131,7 +131,7 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %%
 def count(hook, *moments, sentinel=None):
-    torch._dynamo.reset()
+    torch.compiler.reset()  # discards all compiled code
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
     compiled = torch.compile(net, backend="eager")
     if sentinel:
@@ -150,7 +150,9 @@ print("early:", count(forward, "register", 4))
 print("late: ", count(forward, 4, "register", 4))
 
 # %% [markdown]
-# A **sentinel** is another, early hook. Does a sentinel help a late hook? **Stop and predict** the table and the three lines below.
+# Why? Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is: a hook that is added to it makes
+# the next call compile again. A **sentinel** is another, early hook. Which late hooks does a sentinel help? **Stop and predict** the table
+# and the two lines below.
 
 # %%
 kinds = {
@@ -164,16 +166,12 @@ for kind, hook in kinds.items():
     print(f"{kind:28} {late}     {helped}")
 print("sentinel of another kind:  ", count(forward, 4, "register", 4, sentinel=lambda net: net[1].register_forward_pre_hook))
 print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=lambda net: net[0].register_forward_hook))
-print("full backward sentinel:    ", count(forward, 4, "register", 4, sentinel=kinds["full backward hook"]))
 
 # %% [markdown]
-# Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a forward hook is in
-# the set, a late one changes a guarded set, and the next call compiles again. Such a sentinel must be of the same kind, on the
-# same module, and stay registered. An early *full backward hook* helps a late hook here, but only because then nothing of this
-# small `Sequential` is compiled. In other models the rest is compiled, and late hooks of the rest are not called.
+# A sentinel must be of the same kind and on the same module, and must still be there in the last call before you register the late hook.
 #
-# Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next call. Or call
-# the uncompiled net, `net._orig_mod`.
+# Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch.compiler.reset()` before the next call. Or
+# call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -195,12 +193,12 @@ class Halved(nn.Module):
         return self.last(checkpoint(self.middle, self.first(x), use_reentrant=False))
 
 
-draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
+draw_hook_timeline(Halved(), pictures.clone().requires_grad_(), title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
 # Here all forward pre-hooks in `middle` run again, and forward hooks only of its first two layers: the second forward stops once backward has
-# what it needs. `middle.4` begins (30 in the picture), and does not end. Backward hooks run once. The second forward must save the same
-# tensors as the first.
+# what it needs. `middle.4` begins again (29 in the picture), and does not end: 30 is its backward hook. Backward hooks run once. The second
+# forward must save the same tensors as the first.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -267,8 +265,7 @@ net, layers, history = Halved(), ["middle.2", "middle.4"], {}  # a slice of a Se
 if is_written(recorder, net, layers):
     with recorder(net, layers) as history:
         train(net, sgd(net.parameters()))
-curves = {name: [min(entry, 3) for entry in entries] for name, entries in history.items()}
-draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
+draw_curves(history, title="Mean of the squares of the outputs", most=3)
 
 # %% [markdown]
 # `middle.4`: after a jump at step 60, it outputs only zeros from step 64 on.
@@ -308,23 +305,20 @@ def train_in_half(net, optimizer, scaler, steps=100):
     return losses
 
 
-net, scaler, in_backward, at_step = Halved(), torch.amp.GradScaler("cpu"), [], []
+net, scaler, in_backward, at_step = Halved(), torch.amp.GradScaler("cpu"), [], {}
 bias, optimizer = net.last.bias, sgd(net.parameters())
 bias.register_hook(lambda grad: in_backward.append(grad.norm().item()))
-optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: at_step.append(bias.grad.norm().item()))
+optimizer.register_step_pre_hook(lambda *_: at_step.update({len(in_backward) - 1: bias.grad.norm().item()}))
 loss = train_in_half(net, optimizer, scaler)[-1]
-print(f"first step: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
-print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps; the scale is now {scaler.get_scale():.0f}")
-other = Halved()
-loss = train_in_half(other, sgd(other.parameters()), torch.amp.GradScaler("cpu", init_scale=1024))[-1]
-print(f"loss {loss:.2f} if the first scale is 1,024")
+print(f"step 0: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
+print(f"loss {loss:.2f}; skipped: step {set(range(100)) - set(at_step)}; the scale is now {scaler.get_scale():.0f}")
 with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
     train_in_half(net, optimizer, scaler, steps=1)
-print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
+print(f"a tensor hook clamps to (-1, 1): norm {at_step[100]:.5f} right before the step")
 
 # %% [markdown]
-# The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer runs,
-# and the scale is halved. This saves the net by luck: with a scale of 1,024 it dies.
+# In step 60 the batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this
+# optimizer runs, and the scale is halved. This saves the net, but only by luck.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -373,19 +367,10 @@ for way in ("as it was", "with clipping"):
         clip_at_step(optimizer, 1.0) or print("clip_at_step is not written yet")
     runs[way] = train(net, optimizer)
     print(f"{way}: dead ReLUs: {dead_relus(net, pictures)}")
-draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, title="Loss of the net that died, cut off at 3")
+draw_curves(runs, title="Loss of the net that died", most=3)
 
 # %% [markdown]
 # The step that killed the net does no harm now.
-#
-# ## A list to print
-#
-# | before you trust a hook | because |
-# | --- | --- |
-# | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. (An early full backward hook can prevent compiling.) |
-# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number (see *Further*). | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step. (Fused optimizers: see *Further*.) | In float16 a scaler multiplies by 65,536. |
 #
 # ### In your own words: A gradient of forty thousand
 #
@@ -413,6 +398,15 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 # ### END SOLUTION
 
 # %% [markdown]
+# ## A list to print
+#
+# | before you trust a hook | because |
+# | --- | --- |
+# | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
+# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number, or use a generator of its own (see *Further*). | The second forward must save and draw the same. |
+# | **Are the numbers true?** Clip and log right before the step. (Fused optimizers: see *Further*.) | In float16 a scaler multiplies by 65,536. |
+#
 # ## Further
 #
 # Four parts follow, in any order:
@@ -430,7 +424,7 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 print("batch sizes 4, 6:", count(forward, 4, "register", 6), "  4, 6, 8:", count(forward, 4, 6, "register", 8))
 
 # %% [markdown]
-# The second size compiles the net again, now for other sizes, too. So the third compiles nothing, and a hook registered after the second
+# The second size compiles the net again, now for all sizes above 1. So the third compiles nothing, and a hook registered after the second
 # is not called.
 #
 # Before the second forward, a checkpoint resets the random generator. How wrong does the gradient become if a hook draws a number in the
@@ -457,7 +451,8 @@ for generator in (None, torch.Generator()):
 # %% [markdown]
 # The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
 #
-# A *fused* optimizer divides the gradients by the scale inside its own step. Does your clipping work?
+# A *fused* optimizer divides the gradients by the scale inside its own step, unless `scaler.unscale_(optimizer)` divides them before.
+# Does your clipping work?
 
 # %%
 for fused, unscale in ((False, False), (True, False), (True, True)):
@@ -499,7 +494,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 #
 # - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns; it holds the given layer itself,
 #   frozen, and no copy.
-# - `merged()` does not change the LoRA, and returns a new `nn.Linear` that computes the same.
+# - `merged()` does not change the LoRA, and returns a new `nn.Linear` that computes the same, with tensors of its own.
 #
 # ```python
 # lora = LoRA(nn.Linear(64, 10), rank=2)
@@ -547,6 +542,7 @@ turned = lambda net, pictures: net(pictures.flatten(1).flip(1))
 net = digit_net()
 train_to_read(net)
 print("digits read:", reads(net), "  upside down:", reads(partial(turned, net)))
+frozen = nn.Sequential(*net)
 for name, module in list(net.named_modules()):
     if isinstance(module, nn.Linear):
         net.set_submodule(name, LoRA(module, rank=4))
@@ -559,15 +555,17 @@ if trained:
     for _ in range(3):
         train(partial(turned, net), optimizer)
     merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for part in net))
-    print("after three epochs, merged:", reads(merged), "  upside down:", reads(partial(turned, merged)))
+    print("after 300 steps, merged:  ", reads(merged), "  upside down:", reads(partial(turned, merged)))
+    print("the frozen layers alone:  ", reads(frozen))
 else:
     print("LoRA is not written yet")
 
 # %% [markdown]
-# By training 13% of its numbers the net learned the new task, and forgot half of the old one.
+# By training 13% of its numbers the net learned the new task. With the corrections it forgot half of the old one, but without them,
+# the frozen layers still read as before.
 #
 # A LoRA has no `weight`, so it cannot replace a layer whose weight other code reads: `out_proj`, or, in eval mode, `linear1` of
-# an `nn.TransformerEncoderLayer`.
+# an `nn.TransformerEncoderLayer` with `batch_first=True`.
 # [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a
 # module between a parameter and the code that reads it.
 
@@ -822,8 +820,9 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
 
 # %% [markdown]
 # With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a slice of
-# each weight. **Stop and predict**: the weight gets a tensor hook and a post-accumulate hook before `fully_shard`, and again
-# after it. Which of these four are called? The post-accumulate hooks update the weight.
+# each weight. `fully_shard` replaces the parameters by slices; forward uses full weights, which are gathered for the call. **Stop and
+# predict**: the weight gets a tensor hook and a post-accumulate hook before `fully_shard`, and again after it. Which of these four are
+# called? The post-accumulate hooks update the weight.
 
 # %%
 def sharded(rank):
@@ -853,9 +852,8 @@ except AttributeError as error:
     print("torch 2.6 shards on GPUs only:", error)
 
 # %% [markdown]
-# A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters, so a
-# post-accumulate hook on an old parameter is silently lost. A post-accumulate hook on a slice gets the *averaged* gradient. So its step in
-# backward is right: both weights moved by -0.15.
+# Forward does not use the slice, so its tensor hook is not called. Hooks on an old parameter are silently lost. A post-accumulate hook on a
+# slice gets the *averaged* gradient. So its step in backward is right: both weights moved by -0.15.
 #
 # ## Where to go on
 #

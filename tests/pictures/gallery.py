@@ -148,6 +148,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "curves": lambda: draw_curves(
         {"as it was": [2.5, 1.0, 0.9, torch.nan], "cured": [2.0 / step for step in range(1, 9)]}
     ),
+    "curves, cut off": lambda: draw_curves({"as it was": [0.5, 0.25, 264.0]}, most=3),
     "difference, matrix": lambda: draw_difference(torch.eye(3), torch.ones(3, 3)),
     "difference, orders": lambda: draw_difference(*ORDERS),
     "difference, shades": lambda: draw_difference({"answer": torch.eye(20)}, {"answer": torch.ones(20, 20)}),

@@ -162,6 +162,11 @@ beside(draw_module_tree(nn.ReLU(), title="left"), draw_module_tree(nn.ReLU(), ti
 """
 
 
+def test_a_number_that_is_drawn_lower_is_told_as_it_is() -> None:
+    words = PICTURES["curves, cut off"]().alt
+    assert "cut off at 3" in words and "0.5 to 264" in words
+
+
 def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -> None:
     import nbclient
     import nbconvert
