@@ -409,6 +409,8 @@ for steps in (0, 20, 25, 40, 100):
     print(f"{steps:3} steps: differences between pictures {net(pictures).std(dim=0).mean():<8.2g} read correctly {read}")
 
 # %% [markdown]
+# One line that does it: `nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")`.
+#
 # ## Freezing
 #
 # To teach a trained net something new, one trains a part of it and **freezes** the rest. Freezing has two parts.
