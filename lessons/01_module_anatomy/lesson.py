@@ -10,13 +10,13 @@
 # # What an nn.Module is made of
 #
 # Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes the data there, and the model's
-# code stays as it is. What is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
+# code stays as it is. So first: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
 #
 # - **You will do:** repair a network, take models apart, replace their layers.
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Out of scope:** writing hooks (lesson 02). The core path ends with: what is a hook?
+# - **Out of scope:** writing hooks (lesson 02). The core path ends by showing what a hook is.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -40,8 +40,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read digits. In the evening we save its *state dict*: a dict from names to tensors that PyTorch knows
-# in the network. The next morning, `load_state_dict` loads this dict into a new network.
+# This network learns to read digits. In the evening we save its *state dict*: a dict from names to those tensors of the network
+# that PyTorch knows. The next morning, `load_state_dict` loads this dict into a new network.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class DigitNet(nn.Module):
@@ -86,7 +86,7 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 #
 # 1. Replace `pass  # TODO: your code` with your own lines, and run the cell.
 # 2. Run the cell below. It says what it has checked, and which result it expected.
-# 3. Stuck? `hint()` in any cell asks a question, then gives the idea.
+# 3. Stuck? Call `hint()` in any cell: at first it asks a question, at the next call it gives the idea.
 # 4. `progress()` shows what you have solved.
 #
 # ### Exercise: The network that forgets
@@ -159,7 +159,7 @@ draw_module_tree(net, title="TinyNet")
 #
 # The grey boxes are containers. Each keeps several modules under one name.
 #
-# | container | you reach a module by | does it run by itself? |
+# | container | you reach a module by | does it have a `forward`? |
 # | --- | --- | --- |
 # | `nn.Sequential` | `seq[0]` | yes: one after the other, in their order |
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
@@ -292,7 +292,7 @@ from course import check
 check("linear_from_parameters")
 
 # %% [markdown]
-# Your layer's parameters have the same names as those of an `nn.Linear`, so it can load them:
+# Your layer's parameters have the same names as those of an `nn.Linear`, so your layer can load a trained one's:
 
 # %%
 learned = {layer.weight.shape: layer for layer in trained.modules() if isinstance(layer, nn.Linear)}
@@ -390,7 +390,7 @@ check("buffer_or_parameter")
 # ## Walking through a model
 #
 # What is in a model that somebody else has written? Four methods yield pairs: a *dotted name*, and the module or tensor with that
-# name. `features.1.weight` is the `weight` of the child `1` of the child `features`.
+# name. `features.1.weight` is the `weight` of child `1` in child `features`.
 #
 # | method | yields |
 # | --- | --- |
@@ -518,7 +518,8 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
-# `set_submodule` changes one attribute of one parent. A new part is in training mode; no older optimizer knows it.
+# `set_submodule` changes one attribute of one parent. A new part is in training mode; an optimizer that was made before does not
+# hold it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
 # medium · 13 min
@@ -557,10 +558,11 @@ check("swap_submodules")
 #
 # Often you only want to see or slightly change the data that one part passes to the next.
 #
-# **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which
-# arguments* the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
+# **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which arguments*
+# the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
 # hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each
-# registration returns a handle, and `handle.remove()` takes the hook out again. A replaced module takes its hooks with it:
+# registration returns a handle, and `handle.remove()` takes the hook out again. If you replace a module, its hooks go with the old
+# one:
 
 # %%
 def watch_output(module, inputs, output):
@@ -578,7 +580,8 @@ net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. The gradient adds up: why?
+# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. The gradient accumulates:
+# why?
 
 # %%
 overlooked = DigitNet()
@@ -623,8 +626,8 @@ for _ in range(3):
 #
 # ### What print says about a module
 #
-# What a module's `extra_repr()` returns is in the brackets of `Linear(in_features=3, ...)`. `nn.Module` adds names, brackets and
-# indentation. `Scale` defines none, so print hides its 2.0:
+# The text in the brackets of `Linear(in_features=3, ...)` is what the module's `extra_repr()` returns. `nn.Module` adds names,
+# brackets and indentation. `Scale` defines none, so print hides its 2.0:
 
 # %%
 print(nn.Linear(3, 2))
@@ -675,7 +678,7 @@ check("extra_repr")
 # %%
 torch.manual_seed(0)
 model = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # built before the rest
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # made before the offset
 
 model.offset = Parameter(torch.zeros(2))
 print("1. is it registered?", [name for name, _ in model.named_parameters()])
@@ -690,8 +693,8 @@ with torch.no_grad():
 
 # %% [markdown]
 # 1. **Register it.** Only a `Parameter` is in `parameters()`.
-# 2. **Add it to the optimizer**, which keeps its first list of parameters. A new optimizer would begin without the old momentum.
-#    So give the old optimizer a new [parameter
+# 2. **Add it to the optimizer**, which holds only the parameters that it was made with. A new optimizer would begin without the
+#    old momentum. So give the old optimizer a new [parameter
 #    group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html): a dict with a list of
 #    parameters, and settings. A setting that is not in the dict gets the value that the optimizer was built with.
 # 3. **Use it.** A hook can do that: PyTorch replaces the output with the value that a forward hook returns, unless that value is

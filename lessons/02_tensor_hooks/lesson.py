@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# Backward calls a tensor hook, a function of yours, with a gradient. The hook looks at it, or replaces it.
+# The backward pass calls a tensor hook, a function of yours, with a gradient. The hook looks at it, or replaces it.
 #
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
@@ -125,7 +125,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means towards the inputs, **later** towards the loss.
+# From here on, **earlier** means towards the inputs, **later** towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -282,8 +282,8 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 #
 # ### Functions that remember
 #
-# A hook in a loop often needs a name. A closure looks a variable up **when the closure runs**, after the loop, not when it is
-# made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument.
+# A hook that is registered in a loop often needs the tensor's name. A closure looks a variable up **when the closure runs**, after
+# the loop, not when it is made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument.
 
 # %%
 closures, partials = [lambda: name for name in "abc"], [partial(str, name) for name in "abc"]
@@ -338,8 +338,8 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # with `View` in their names only change shapes.
 #
 # Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook has
-# changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from that of the output of
-# `fc`, which is later than `h`. In *guided backpropagation*, a hook behind each ReLU sets negative gradients to 0.
+# changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it is computed from the gradient of
+# `fc`'s output, which is later than `h`. In *guided backpropagation*, a hook on each ReLU's output sets negative gradients to 0.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -360,7 +360,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0. (Downstream: to earlier tensors, as the gradient flows.)"""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Downstream is where the gradient flows: to earlier tensors.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -491,7 +491,7 @@ print("all values of the last forward pass are finite:", all(bool(value.isfinite
 
 # %% [markdown]
 # Forward was finite, so the error happened in *backward*, which does not keep the gradients in the middle.
-# **Write the line** that prints `name`, and how many elements of `grad` are infinite and NaN.
+# **Write the line** that prints `name`, and how many elements of `grad` are infinite, and how many are NaN.
 
 # %%
 def count_bad(name, grad):
@@ -594,8 +594,8 @@ print(f"digits read: {trained_reads}   NaN in step {len(died) - 1}   the last en
 #
 # medium · 12 min
 #
-# Write `blame(steps, x)`. The dict `steps` has names and functions: the first gets `x`, which requires a gradient; each later one
-# gets the previous result; a step may return its own input.
+# Write `blame(steps, x)`. The dict `steps` maps names to functions: the first gets `x`, which requires a gradient; each
+# later one gets the previous result; a step may return its own input.
 #
 # - Run them, call backward on the last result's sum, and leave no hook on `x`.
 # - Return the guilty step's name: in backward, it got a finite gradient, and sent on a NaN or an infinity.
@@ -736,7 +736,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** which share of 397 new digits of the second scanner does each net read?
+# **Guess first:** what share of 397 new digits of the second scanner will each of three nets read?
 
 # %%
 framed = pictures.clone()
@@ -812,9 +812,9 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
 
 # %% [markdown]
 # Such a hook is for watching: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
-# registered earlier. It runs as a tensor hook of the last tensor to get its gradient, here `b`. So `b.grad` is not yet written
-# (the first `False` above): do not read it. A frozen tensor in the list raises an error; so does `torch.autograd.grad`, if a leaf
-# is in the list.
+# registered earlier. It runs when the last of the tensors gets its gradient, here `b`, as a tensor hook of this tensor. So
+# `b.grad` is not yet written (the first `False` above): do not read it. A frozen tensor in the list raises an error; so does
+# `torch.autograd.grad`, if a leaf is in the list.
 #
 # ### Exercise: Watch the total norm
 #
@@ -951,9 +951,9 @@ print("h.grad:", h.grad.item())
 #
 # ### One tensor, two values
 #
-# `nn.ReLU(inplace=True)` writes its result into its input. This tensor is still the same Python object, but for autograd it is
-# the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get? At
-# the end, `h` is a **view**: it shares the memory of another tensor, its **base**, as a slice or a transpose does.
+# `nn.ReLU(inplace=True)` writes its result into its input. This tensor is still the same Python object, but for autograd it is the
+# output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get? In the last
+# two lines, `h` is a **view**: it shares the memory of another tensor, its **base**, as a slice or a transpose does.
 
 # %%
 def change_after_registering(change, view=False):
@@ -1057,8 +1057,8 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing. But `exp` saves its own result. This tensor holds its graph;
-# the graph holds pack, pack's variables, and what pack returned. If pack returns or keeps the result itself, tensor and graph
-# hold each other, and **are not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# the graph holds pack, pack's variables, and what pack returned. If pack returns or keeps the result itself, tensor and graph keep
+# each other alive, and **are not freed** unless a backward pass frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc

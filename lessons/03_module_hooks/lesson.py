@@ -119,8 +119,8 @@ show_source(Add)
 # easy · 6 min
 #
 # With hooks, collect the inputs and the output of `add`: each call `add(x1, x2)` appends three tensors to the list `answer`,
-# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store what the hooks get, compute nothing: the check
-# also gives `add` another `forward`.
+# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store what the hooks get, compute nothing: the check also
+# tries a different `forward` in `add`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -287,7 +287,7 @@ watch_layer_3(train)
 # - **Step 65:** the inputs are still growing, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
 #
 # Momentum repeats the large push of step 60 in each layer. Which layer's repeated push kills the ReLU? Eight such nets, with other
-# random weights, train four times: as before, and with one layer that forgets its push.
+# random weights, train four times each: once as before, then with one layer that forgets its push.
 
 # %%
 def deaths(train):
@@ -304,7 +304,7 @@ watch_layer_3(partial(train, forget_after=60, layer=1))
 
 # %% [markdown]
 # It is the repeated push of **layer 1**, which makes the inputs of layer 3. If layer 1 forgets its push, these inputs shrink, and
-# all eight nets keep both ReLUs. If layer 3 or layer 5 forgets its own, nets still die. But why does the dead net not
+# in all eight nets both ReLUs stay alive. If layer 3 or layer 5 forgets its own, nets still die. But why does the dead net not
 # recover with good batches?
 #
 # ## Hooks on the backward pass
@@ -384,8 +384,8 @@ check("backward_answer")
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient. Here is the numbered run again, with data as
-# input. When does the full backward hook of `Sequential` run now?
+# The first layer of nearly every network gets **data**, which requires no gradient. Here is the picture of the hooks' order again,
+# with data as input. When does the full backward hook of `Sequential` run now?
 
 # %%
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
@@ -480,7 +480,7 @@ print("the first ReLU to die:", first_to_die(faulty_net(), train) or "(first_to_
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also gives `add` another `forward`.
+# what `forward` has returned: the check also tries a different `forward` in `add`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -550,9 +550,10 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which of the two gets more of the gradient? The
-# value's share is `g1 / (g1 + g2)`. No value and no gate is negative here, so `g1` and `g2` have the same sign, and a share is
-# between 0 and 1. Your hook returns the shares in place of the gradients. A second hook then averages them.
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can. Which of the two gets more of the gradient? If
+# they get `g1` and `g2`, the value's share is `g1 / (g1 + g2)`. No value and no gate is negative here, so `g1` and `g2` have the
+# same sign, and a share is between 0 and 1. Your hook returns the shares in place of the gradients. A second hook then averages
+# them.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -846,9 +847,9 @@ check("rescale_argument")
 #
 # - a gradient for each input that needs one,
 # - zeros for any other tensor,
-# - `None` for what is no tensor.
+# - `None` for anything that is not a tensor.
 #
-# Keep each `None`: in a pre-hook, a tensor instead changes the result:
+# Keep each `None`. In a pre-hook, a tensor in its place changes the result:
 
 
 # %%
@@ -950,9 +951,9 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
 # ### Exercise: Right before an in-place ReLU
 # medium · 12 min · further
 #
-# Write `output_gradients(layer)`: it returns a list. Each backward pass appends the gradient of the output before any in-place
-# change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward.
-# Under `torch.no_grad()`, or if a frozen layer gets data, the model still runs, and nothing is appended.
+# Write `output_gradients(layer)`: it returns a list. Each backward pass appends the gradient of the output as it was before any
+# in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of
+# backward. Under `torch.no_grad()`, or if a frozen layer gets data, the model still runs, and nothing is appended.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -1027,7 +1028,7 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# In `Model`, the deprecated hook shows the gradients of the inputs of the **last operation**, the product and `W`:
+# In `Model`, the deprecated hook shows the gradients of the **last operation**'s inputs, which are the product and `W`:
 
 # %%
 from course.pictures.legacy import draw_legacy_comparison
@@ -1043,9 +1044,9 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # `missing_keys, unexpected_keys, error_msgs`. It returns nothing, and changes its arguments in place:
 #
 # - `prefix` is the module's name in the model, with a dot at its end; for the model itself it is empty. Keys of the module's own
-#   tensors start with it, and a child's hook gets no other keys.
+#   tensors start with this prefix, and a child's hook gets no other keys.
 # - `state_dict` is a shallow copy of the caller's dict: put new tensors into it, and never write into the old ones.
-# - `strict` is `True` even if the caller passes `strict=False`, so do not decide by it.
+# - `strict` is `True` even if the caller passes `strict=False`, so do not rely on it.
 #
 # This pre-hook adds a buffer that old checkpoints lack:
 
@@ -1075,7 +1076,7 @@ print(whole.load_state_dict(inside, strict=False))
 # medium · 14 min · further
 #
 # A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`. It
-# changes how `module` loads a checkpoint, alone or inside a model: entries saved under the name `old` go into the child or
+# changes how `module`, alone or inside a model, loads a checkpoint: entries saved under the name `old` go into the child or
 # parameter `new`. Names that are only similar, such as `linear2`, do not change. New checkpoints load as before, and missing or
 # unexpected keys are still reported.
 #

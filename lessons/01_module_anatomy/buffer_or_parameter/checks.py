@@ -34,7 +34,7 @@ def _with(*names):
 
 
 class InTheRightPlace(_OfTheFrame):
-    """Each of the four is kept as what it is, and starts with its value."""
+    """Each of the four is kept as the right kind, with its first value."""
 
     blame = {where: "wrong_start" for where in ("parameters", "buffers", "state_dict")}
 

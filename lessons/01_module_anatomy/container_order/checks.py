@@ -29,7 +29,7 @@ class _OfTheChain(Check):
 
 
 class StepsAreRegistered(_OfTheChain):
-    """The parameters of all steps are registered below `steps`, as passed."""
+    """The parameters of all steps are registered below `steps`, in the order that was passed."""
 
     def probe(self, nb, case):
         chain = nb.function("Chain")(self.steps(case, 4), [2, 0, 1])

@@ -98,7 +98,7 @@ from course.truths import ANYTHING, other_than
 
 
 class BehindTheReLU(Check):
-    """On the output of the ReLU, `conv` follows the clamped gradient, and `fc` stays."""
+    """On the output of the ReLU, the clamp changes the gradients of `conv`, and not those of `fc`."""
 
     def forward(self, case):
         net = case.build("net", TestNet)

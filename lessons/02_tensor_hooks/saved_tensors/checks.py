@@ -209,7 +209,7 @@ COUNTED = Matches(lambda number: None if number > 0 else "not above 0", "a numbe
 
 
 class FreesTheMemory(Check):
-    """What is saved is no copy, and gone when the output is gone."""
+    """Saved tensors are no copies, and are freed with the output."""
 
     def build(self, case):
         def layers():

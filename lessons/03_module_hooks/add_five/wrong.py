@@ -105,7 +105,7 @@ def hook(module, args, output):
 
 # %% sums_the_inputs
 # misconception: computes the sum again | hint: recomputes_output
-# breaks: what `forward` has returned: the check also gives `add` another `forward`
+# breaks: what `forward` has returned: the check also tries a different `forward` in `add`
 # edits: in_place
 -    output += 5
 +    return args[0] + args[1] + 5
@@ -159,7 +159,7 @@ def hook(module, args, output):
 
 # %% calls_the_module_again
 # misconception: calls the module in its own hook, which calls the hook again | hint: recomputes_output
-# breaks: what `forward` has returned: the check also gives `add` another `forward`
+# breaks: what `forward` has returned: the check also tries a different `forward` in `add`
 # edits: in_place
 -    output += 5
 +    return module(*args) + 5

@@ -142,7 +142,7 @@ def accept_old_name(module, old, new):
 
 # %% no_prefix
 # misconception: compares with the old name alone | hint: old_name_no_prefix
-# breaks: how `module` loads a checkpoint, alone or inside a model
+# breaks: how `module`, alone or inside a model, loads a checkpoint
 # edits: replace_in_all
 -            state_dict[key.replace(old, new)] = state_dict.pop(key)
 +            if key == old or key.startswith(old + "."):
