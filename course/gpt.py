@@ -24,7 +24,7 @@ class Head(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then a small network for each token. It adds to what comes in, and returns a dict."""
+    """Attention, then a small network for each token. The block adds both to its input, and returns a dict."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

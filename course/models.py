@@ -50,7 +50,7 @@ TestNet.__test__ = False  # type: ignore[attr-defined]  # pytest would collect a
 
 
 class Residual(nn.Module):
-    """Two convolutions and a way around them. The ReLU serves twice, and works in place, as does the sum."""
+    """Two convolutions and a way around them. The ReLU is used twice. It works in place, and so does the sum."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Residual(nn.Module):
 class TinyResNet(nn.Module):
     """ResNet-18 in small, for pictures of any size: a stem, one residual block, a head.
 
-    Pictures have ``colours`` channels; ``places`` by ``places`` means of each feature map go to the head.
+    Pictures have ``colours`` channels; the head gets ``places`` by ``places`` mean values of each map.
     """
 
     def __init__(self, channels: int = 4, classes: int = 3, colours: int = 3, places: int = 1) -> None:

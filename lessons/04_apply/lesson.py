@@ -593,8 +593,8 @@ for mode in (True, False):
     print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
 
 # %% [markdown]
-# In training mode the statistics have moved: they fit the paler pictures. The price: the old head reads worse. If no old task
-# has to be kept, this can even help. But then it should be your decision, not an accident.
+# In training mode the statistics have moved: they fit the paler pictures. The price: the old head reads worse. If the old head is
+# no longer needed, this can even help. But then it should be your decision, not an accident.
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
@@ -741,7 +741,7 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included: once
 # on each, even if it appears in several places. It returns the list of the handles. After the handles have been removed, the
-# caller may call `hook_once` again. You may use `apply` or not.
+# caller may call `hook_once` again. You need not use `apply`.
 #
 # ```python
 # act = nn.Tanh()
@@ -794,9 +794,9 @@ attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranch
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Both ways visited the new wrappers, too. `modules()` shows a parent first, then its present children: the layer in the wrapper
-# is wrapped again, and so on. `apply` visits children first. But it comes to the shared encoder twice, and the second time one of
-# the encoder's children is the wrapper from the first visit.
+# Both ways visited the new wrappers, too. `modules()` shows a parent first, then the children that it has by then: the layer in
+# the wrapper is wrapped again, and so on. `apply` visits children first. But it comes to the shared encoder twice, and the second
+# time one of the encoder's children is the wrapper from the first visit.
 #
 # So **first look, then change:** list all places before you change the tree. `named_children()` hides the second place of a module
 # within one parent. And a new module is in training mode, even if the model is not:
@@ -859,7 +859,8 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 #
 # ### Another forward
 #
-# Two ways change what a module computes without replacing it. **A forward hook that returns a value** replaces the output.
+# There are two ways to change what a module computes, and keep the module. **A forward hook that returns a value** replaces the
+# output.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
 # object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.
@@ -976,9 +977,9 @@ print("a __repr__ on the object:\n   ", layer)
 # ### Exercise: Names in the repr
 # easy · 5 min · further
 #
-# If `module` is a `Function_*`, `add_repr(module)` puts what `function_repr(module)` returns between its parentheses, also after
-# its `name` has changed. Other modules, and the classes, stay as they are. Apply `add_repr` to `model`, and keep what `apply`
-# returns in `returned_module`.
+# If `module` is a `Function_*`, its repr after `add_repr(module)` shows in its parentheses what `function_repr(module)` returns,
+# also when its `name` has changed. Other modules, and the classes, stay as they are. Apply `add_repr` to `model`, and keep what
+# `apply` returns in `returned_module`.
 #
 # ```python
 # print(model.ab.a)  # Function_A(name=duck)
@@ -1032,7 +1033,7 @@ print(sick[1][0], sick[20][0], sep="\n")
 # %% [markdown]
 # ### A copy that remembers the original
 #
-# To average a model's weights, you first copy the model. Does the copy keep a changed `forward`?
+# To average a model's weights over the steps of training, you first copy the model. Does the copy keep a changed `forward`?
 # `deepcopy` does not look into functions: a closure over `module` still holds the **old** module. The arguments of a `partial` are
 # copied too.
 

@@ -69,7 +69,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures outside its training
 
 # %% [markdown]
 # You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer, `pool`,
-# turns each picture into 64 numbers. Can they sort digits that the net has never seen? Get them out.
+# turns each picture into 64 numbers. Can these numbers sort digits that the net has never seen? Get them out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
@@ -336,8 +336,9 @@ draw_feature_maps(twice, columns=4, title="The output of bn1, kept and looked at
 #
 # ## Hooks pile up
 #
-# Hooks that `FeatureExt` registers in `__init__` stay: build it twice on one model, and each is there twice. What helps (lesson 03): `with`, an
-# `ExitStack` for many hooks, or `finally`. Register inside such a block, too: a misspelt name raises an error when other hooks are already there.
+# Hooks that `FeatureExt` registers in `__init__` stay: build it twice on one model, and each is there twice. What helps (lesson
+# 03): `with`, an `ExitStack` for many hooks, or `finally`. Register inside such a block, too: when a misspelt name raises an
+# error, other hooks are already there.
 #
 # ### Exercise: Features that do not change
 #
@@ -536,8 +537,9 @@ for many in (0, 2, 4, 6, 12, 16) if order else ():
     print(f"{many:2} of the best: {best:16}  {many:2} of the worst: {worst}")
 
 # %% [markdown]
-# For this 3 and this 8, four maps are *enough*: the other twelve still carry the 8, and yet the net says 3. The six worst change almost nothing. So
-# does a 3 *need* its best maps? Now take all new 3s that the net reads, and replace six of their maps by the 8's maps, or by zeros:
+# For this 3 and this 8, four maps are *enough*: the other twelve still carry the 8, and yet the net says 3. The six worst change
+# almost nothing. So does a 3 *need* its best maps? Now take all new 3s that the net reads correctly, and replace six of their maps
+# by the 8's maps, or by zeros:
 
 # %%
 def without(one, channels):
@@ -557,7 +559,8 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
         print(f"the six {which} maps replaced: of {len(threes)} threes, these stay a 3: {', '.join(stay)}")
 
 # %% [markdown]
-# With zeros in place of these six maps, nearly every 3 stays a 3 in this net; with this 8's maps, hardly any. "Needed" depends on the replacement.
+# With zeros in place of the six best maps, nearly every 3 stays a 3 in this net; with this 8's maps, hardly any. "Needed" depends
+# on the replacement.
 #
 # ## The same with a GPT
 #
@@ -632,10 +635,11 @@ if found in heads:
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A patch from `=` on
-# changes hardly any line. The other head of the first block looks at the same word, but its patch at the digits changes hardly any line: put its name
-# into `found`. (The 2% are lines that read the same both ways.) **Where a head looks is not what it does.** The heads of the second block share their
-# work: a patch of one leaves most lines neither copied nor reversed, a patch of both reverses nearly all.
+# If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A
+# patch from `=` on changes hardly any line. The other head of the first block looks at the same word, but its patch at the digits
+# changes hardly any line: put its name into `found`. (The 2% above are lines that read the same both ways.) **Where a head looks
+# is not what it does.** The heads of the second block share their work: a patch of one leaves most lines neither copied nor
+# reversed, a patch of both reverses nearly all.
 #
 # </details>
 #
@@ -700,8 +704,8 @@ for what, step in steps.items():
     handle.remove()
 
 # %% [markdown]
-# At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. As with the head, the
-# digits are enough. But the direction is not the same at each digit: the mean of the five fails.
+# At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. As
+# with the head, a change at the digits is enough. But the direction is not the same at each digit: the mean of the five fails.
 #
 # ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
@@ -835,8 +839,8 @@ check("tuple_outputs")
 #
 # ### One layer, two calls
 #
-# A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
-# replaces the first. And in this model?
+# A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the
+# second call's output replaces the first. What runs more than once here?
 
 # %%
 show_source(Rounds)
@@ -924,8 +928,8 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
 # | modes afterwards | as before | each module has the mode of the model itself; after any error, all may be in training mode |
 #
-# The new model returns the results of the steps that you name, not copies. A later in-place step overwrites such a result, but it runs only if you
-# also asked for a result that needs it:
+# The extractor, a new model, returns the results of the steps that you name, not copies. A later in-place step overwrites such a
+# result, but it runs only if you also asked for a result that needs it:
 
 # %%
 with torch.no_grad():
@@ -934,8 +938,8 @@ with torch.no_grad():
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# Some models are not for fx. A call with an unused result is usually left out, even if it works in place. Then fx returns a value that the model
-# never computes, without an error:
+# Some models do not suit fx. A call with an unused result is usually left out, even if it works in place. Then fx returns a value
+# that the model never computes, without an error:
 
 # %%
 class Unused(nn.Sequential):
@@ -1068,11 +1072,12 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch has a counter, too. `FlopCounterMode` counts operations, not calls of modules, and for each MAC two **FLOPs**: a product and a sum.
-# The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not see: attention computes its
-# products in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its weight. **A hook sees calls, not layers.** The
-# counter has gaps, too: an operation without a formula counts 0, for example a *fused* one, which does the work of several. On a CPU, this layer's
-# attention without dropout is one operation, and so is, in the fourth line, the whole layer: in eval mode, without hooks, where autograd records nothing.
+# torch has a counter, too. `FlopCounterMode` counts operations, not calls of modules, and for each MAC two **FLOPs**: a product
+# and a sum. The second line shows the work of a model that ends after `layer3`. The third shows work that hooks on layers do not
+# see: attention computes its products in a function. Even its `out_proj`, an `nn.Linear`, is not called: the function gets its
+# weight. **A hook sees calls, not layers.** The counter has gaps, too: an operation without a formula counts 0, for example a
+# *fused* one, which does the work of several. On a CPU, this layer's attention without dropout is one operation, and in the fourth
+# line the whole layer is: in eval mode, without hooks, where autograd records nothing.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

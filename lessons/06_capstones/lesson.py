@@ -10,7 +10,7 @@
 # # Tools made of hooks
 #
 # - **You will do:** build a tool that shows why a net fails, and one that shows where a net looks. *Further* has three more tools.
-# - **You will learn:** to make tools that work on any model, or say that they do not.
+# - **You will learn:** to make tools that work on any model, or report that they cannot.
 # - **You need:** lessons 02, 03 and 05.
 # - **Time:** <!-- time and points -->.
 # - **Out of scope:** several GPUs, `torch.compile`.
@@ -135,8 +135,8 @@ show_source(UnitLength, Reader)
 
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. The next module in forward, `UnitLength`, made this gradient. In a row of zeros,
-# the root is 0. `sqrt` gets a gradient of 0, and divides 0 by twice the root. 0 / 0 is NaN. The `1e-6` comes after the root: too late. For
-# a row of zeros, how large is the gradient in each of four versions?
+# the root is 0. In backward, `sqrt` gets a gradient of 0, and divides 0 by twice the root. 0 / 0 is NaN. The `1e-6` comes after the root:
+# too late. For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
 ways = {
@@ -329,7 +329,7 @@ for title, value in (("score", scores), ("softmax", scores.softmax(1))):
 # ### Two ways to get it wrong
 #
 # First: you keep only a layer's output. The in-place ReLU after the last BatchNorm overwrites the BatchNorm's output (lesson 05, 'A feature
-# can change after your hook has ended'). Second: you call `backward()` only to look at a gradient.
+# can change after your hook has ended'). Second: to look at a gradient, you call `backward()`, which fills `.grad`.
 
 # %%
 kept = []
@@ -345,9 +345,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor now holds the ReLU's output. So keep a clone of the output; and for the gradient register a tensor hook on the output (if it
-# is no view) *inside* the forward hook: it gets the gradient with respect to the value at that moment. Or keep a tensor of your own, and
-# return its clone to the model. `torch.autograd.grad(score, tensor)` changes no leaf's `.grad`.
+# The kept tensor now holds the ReLU's output. So keep a clone of the output. For the gradient, register a tensor hook on the output (if it
+# is no view) *inside* the forward hook: the tensor hook gets the gradient with respect to the value at that moment. Or keep a copy of the
+# output, and return a clone of this copy to the model. `torch.autograd.grad(score, tensor)` changes no leaf's `.grad`.
 #
 # ### Exercise: Grad-CAM
 #
@@ -401,8 +401,8 @@ written = heats[3] is not None
 row = (draw_heat(board, heat, f"What supports a {digit}") for digit, heat in heats.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: how much heat has a
-# class, and what share of it lies on each digit? How do the scores change if a digit is wiped out?
+# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: how much heat does a
+# class get, and what share of it lies on each digit? How do the scores change if a digit is wiped out?
 
 # %%
 boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
@@ -582,8 +582,8 @@ for title, use in uses.items() if works else ():
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
-# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has its own counter. A reentrant
-# checkpoint, the older kind, connects the weight only in backward. Both give a wrong gradient silently.
+# The result of `detach()` shares the weight's version counter, so autograd notices the change and raises an error. `.data` has its own
+# counter. A reentrant checkpoint, the older kind, connects the weight to the graph only in backward. Both give a wrong gradient silently.
 #
 # ## One gradient for each sample
 #
@@ -615,9 +615,9 @@ print("outer product of its two rows:  ", outer.flatten())
 # A sample has a row in the output's gradient and a row in the input. The weight gradient is their **outer product**: each number of the one
 # row times each number of the other. The bias gradient is the row of the output's gradient.
 #
-# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient
-# falls to 1/4. Your tool's user must say if the loss is a mean, and put the samples first. Your tool may refuse three
-# dimensions: of an input `(T, N, d)`, time first, it would take the T steps for samples.
+# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient falls to 1/4.
+# Your tool's user must say if the loss is a mean, and put the samples first. Your tool may refuse inputs of three dimensions: of `(T, N,
+# d)`, time first, it would take the T steps for samples.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -811,8 +811,8 @@ for handle in handles:
     handle.remove()
 # %% [markdown]
 # Not all 328 bytes count. `(8, 2)` is a view of layer `2`'s weight, and parameters are there anyway. Layer `1`, the ReLU, saves its result;
-# layer `2` saves the same **storage**, as its input. It counts once, 96 bytes, for layer `1`. With 48 bytes in layer `0` and 24 in the loss,
-# that makes **168**. As long as the graph lives, you recognise a storage by its address (lesson 02, 'Counting memory').
+# layer `2` saves this result as its input: it is the same **storage**. It counts once, 96 bytes, for layer `1`. With 48 bytes in layer `0`
+# and 24 in the loss, that makes **168**. As long as the graph lives, you recognise a storage by its address (lesson 02, 'Counting memory').
 #
 # ### Exercise: Activation memory
 #
@@ -821,8 +821,8 @@ for handle in handles:
 # Write the context manager `ActivationMemory(model)`. The block contains one forward, and keeps the whole graph.
 #
 # - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without storages of parameters.
-# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is
-#   first saved. `""` means: in no layer, so in the model's own forward or outside of it.
+# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when the storage
+#   is first saved. `""` means: in no layer, so in the model's own forward or outside of it.
 # - Backward, after the block, gives the same gradients as without the tool.
 # - It copies no tensor and keeps none alive: once the graph is gone, so are the saved tensors.
 # - After the block, even after an error, its hooks are gone and nothing is counted.
@@ -918,7 +918,7 @@ draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is n
 # Saved maps fill almost all memory. Each map counts for the layer that saves it *first*.
 #
 # What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. **Stop and
-# predict**: with which are fewer bytes kept for backward, checkpoints for both parts, or a frozen first part?
+# predict**: which keeps fewer bytes for backward: checkpoints for both parts, or a frozen first part?
 
 # %%
 bars = {}

@@ -127,7 +127,7 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 # %% [markdown]
 # The first call compiles the code. A later call compiles again if a *guard* fails: a guard checks that a fact, such as the batch size, is
 # the same. A hook is *early* if you register it before the first call, else *late*. `count(forward, 4, "register", 4)` means: call the
-# net with 4 rows, register the hook, call it again with 4 rows; how often did the hook run in the last call?
+# net with 4 rows, register the hook, call the net again with 4 rows, and return how often the hook ran in the last call.
 
 # %%
 def count(hook, *moments, sentinel=None):
@@ -170,7 +170,7 @@ print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=l
 # %% [markdown]
 # A sentinel must be of the same kind and on the same module, and must still be there in the last call before you register the late hook.
 #
-# Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch.compiler.reset()` before the next call. Or
+# Autograd calls a parameter's late hook even in compiled code. If a hook is late, call `torch.compiler.reset()` before the next call. Or
 # call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
@@ -380,8 +380,8 @@ draw_curves(runs, title="Loss of the net that died", most=3)
 # forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
 # divides the learning rate by a thousand, and the model stops learning.
 #
-# Why are the norms so large, and some counts double? Where would hooks log the true values? Was anything wrong with the model? (A person
-# reads your answer, no check does.)
+# Why are the norms so large, and why are some counts doubled? Where would hooks log the true values? Was anything wrong with the model? (A
+# person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -404,7 +404,7 @@ draw_curves(runs, title="Loss of the net that died", most=3)
 # | --- | --- |
 # | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number, or use a generator of its own (see *Further*). | The second forward must save and draw the same. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number, or use a generator of its own (see *Further*). | The second forward must save and draw what the first did. |
 # | **Are the numbers true?** Clip and log right before the step. (Fused optimizers: see *Further*.) | In float16 a scaler multiplies by 65,536. |
 #
 # ## Further
@@ -424,8 +424,8 @@ draw_curves(runs, title="Loss of the net that died", most=3)
 print("batch sizes 4, 6:", count(forward, 4, "register", 6), "  4, 6, 8:", count(forward, 4, 6, "register", 8))
 
 # %% [markdown]
-# The second size compiles the net again, now for all sizes above 1. So the third compiles nothing, and a hook registered after the second
-# is not called.
+# With the second size the net is compiled again, now for all sizes above 1. So the third compiles nothing, and a hook registered after the
+# second is not called.
 #
 # Before the second forward, a checkpoint resets the random generator. How wrong does the gradient become if a hook draws a number in the
 # first forward only?
@@ -473,9 +473,9 @@ for fused, unscale in ((False, False), (True, False), (True, True)):
 #
 # ## Adapt a frozen model
 #
-# *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook added it. This
-# does not always help: `nn.MultiheadAttention` reads the weight of its layer `out_proj`, and never calls this layer:
+# *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few columns;
+# their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook added it. This does not always work:
+# `nn.MultiheadAttention` reads the weight of its layer `out_proj`, and never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -607,7 +607,7 @@ def tell(name, made, got):
 
 
 def one_way(node):
-    """This node, the last of its next nodes, and so on."""
+    """This node, then the last of its next nodes, and so on."""
     while node is not None:
         yield node
         node = next((one for one, _ in reversed(node.next_functions) if one is not None), None)
@@ -624,8 +624,8 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
 # Which module made the NaN? `made_by` notes for each node the name of its module. When a module begins, `made_by` follows the graph back from
-# the arguments: nodes without a note were made before. When the module ends, `made_by` follows it back from the output: nodes without a note
-# were made in the module. (A tensor that the module reads from an attribute is taken for its own.)
+# the arguments: nodes without a note were made before the module began. When the module ends, `made_by` follows it back from the output: nodes
+# without a note were made in the module. (A tensor that the module reads from an attribute counts as made in the module.)
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -759,9 +759,9 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
 # A hook on a parameter sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without
 # an error.
 #
-# `DistributedDataParallel` gathers gradients in flat *buckets*. To average a complete bucket, it can call a hook of yours, a
-# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a *future*, the promise
-# of a tensor, so that backward can go on. For example, `future.then(lambda future: future.value() / 2)` returns a new future immediately. Once
+# `DistributedDataParallel` gathers gradients in flat *buckets*. To average a complete bucket, it can call a hook of yours, a [**communication
+# hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a *future*, the promise of a
+# tensor, so that backward can go on. For example, `future.then(lambda future: future.value() / 2)` returns a new future immediately. Once
 # `future` is done, the new one holds half of its value. Here the `state` is a `Wire`:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -79,7 +79,7 @@ def random_weight(xavier):
 
 
 class ByType(ByTypeCheck):
-    """Each layer, in a model or alone, has the weight and bias of the table; none is added."""
+    """Each layer, in a model or alone, has the weight and bias of the table; no weight or bias is added."""
 
     blame = {"numbers": "wrong_start", "weights": "init_not_by_table", "gradients": "init_not_trainable", "alone": "only_the_children"}
 

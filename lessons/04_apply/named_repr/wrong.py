@@ -13,7 +13,7 @@
 
 # %% one_class
 # misconception: reaches one class only | hint: apply_misses_some
-# breaks: `add_repr(module)` puts what `function_repr(module)` returns
+# breaks: its repr after `add_repr(module)` shows in its parentheses what `function_repr(module)` returns
 # edits: reference
 -    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
 +    if isinstance(module, Function_A):
@@ -112,7 +112,7 @@
 
 # %% text_made_at_once
 # misconception: makes the text once, when add_repr runs | hint: text_made_once
-# breaks: also after its `name` has changed
+# breaks: also when its `name` has changed
 # edits: reference
 -        module.extra_repr = partial(function_repr, module)
 +        text = function_repr(module)

@@ -1,5 +1,5 @@
 # nothing to break: Write `hook_once(model, hook)`.
-# nothing to break: You may use `apply` or not.
+# nothing to break: You need not use `apply`.
 
 # %% children_and_model
 # misconception: hooks the model and its direct children | hint: children_for_modules | canary

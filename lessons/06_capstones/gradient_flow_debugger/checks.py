@@ -78,7 +78,7 @@ BAD = {
 
 
 class FirstBadPlaces(Check):
-    """The first bad output and the first bad gradient are named: NaN or infinity, layer or block; None where all is sound."""
+    """The first bad output and the first bad gradient (NaN or infinity) are named, in a layer or block; None where all is sound."""
 
     faults = {"NaN": {}, "infinity": {}, "block": {"end": "log"}, "root": {"turn": "root"}, "steep": {"end": "steep"}, "view": {"turn": "cut", "end": "drain"}, "sound": {}}
     blame = {"gradients, with 7 for NaN": "watcher_changes_gradient", "gradients before a bad output": "watcher_changes_output"}
@@ -293,7 +293,7 @@ def dead_units(output):
 
 
 class WhatDoesNotLearn(Check):
-    """Dead units, with positions and without; parameters without a gradient, and the others' sizes, among them 0."""
+    """Named are dead units, with and without positions, parameters without a gradient, and the sizes of the other gradients, even 0."""
 
     errors = {"object is not an iterator": "not_started", r"AttributeError: 'NoneType' object has no attribute '(abs|norm|is\w+|mean|detach|max)'": "gfd_none_grad"}
 

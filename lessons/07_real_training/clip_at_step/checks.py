@@ -81,7 +81,7 @@ class ClipCheck(Check):
 
 
 class WithAScaler(ClipCheck):
-    """Each step goes with clipped gradients, though they come scaled."""
+    """Each step uses clipped gradients, even though a scaler has scaled them."""
 
     def probe(self, nb, case):
         parameters = self.parameters(case)

@@ -74,7 +74,7 @@ class RecorderCheck(Check):
 
 
 class OneAStep(RecorderCheck):
-    """Three steps of a checkpointed model leave three entries a layer."""
+    """Three steps of a checkpointed model leave three entries per layer."""
 
     def probe(self, nb, case):
         model = self.given(case)
