@@ -41,7 +41,9 @@ def draw_curves(
         colour, width = _LINES[at % len(_LINES)]
         axes.plot(range(len(curve)), [min(one, most) for one in curve], color=colour, linewidth=width)
         if curve and len(curve) < longest:
-            axes.plot([len(curve) - 1], [min(curve[-1], most)], color=RED, marker="X", markersize=10, zorder=4, clip_on=False)
+            axes.plot(
+                [len(curve) - 1], [min(curve[-1], most)], color=RED, marker="X", markersize=10, zorder=4, clip_on=False
+            )
         height = 0.17 + 0.22 * (len(says) - 1 - at)
         picture.put(Line2D([0.15, 0.45], [height, height], color=colour, linewidth=width))
         picture.write(0.55, height, cut(said, 100), fontsize=8.5)

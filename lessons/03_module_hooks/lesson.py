@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code, you
+# A network learns to read digits. Then its loss explodes, falls to the level of guessing, and stays there. Without touching its code, you
 # will find out which layer died, when, and why. Then a hook keeps the net alive.
 #
 # - **You will do:** read and change what flows through modules.
@@ -184,7 +184,7 @@ print("net[4].forward(inside):", calls)
 # hooks is left; other hooks stay.
 #
 # ```python
-# first_to_die(digit_net(), train)  # which layer, which step?
+# first_to_die(digit_net(), train)  # a pair, such as ("2", 17)
 # ```
 
 
@@ -263,8 +263,8 @@ draw_curves(runs, title="Loss of each step", most=3)
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU, behind layer 3?
 # Hooks on layer 3 show the norm of its weight's gradient, the mean of its inputs, and the share of its positive outputs. The ReLU
-# is dead from step 64 on, so from then on the gradient is 0. **Stop and predict:** from step 64 to step 65, do the inputs stay
-# nearly the same?
+# is silent from step 64 on (it returns only zeros), so from then on the gradient is 0. **Stop and predict:** do the inputs still
+# grow?
 
 # %%
 def watch_layer_3(train):
@@ -272,9 +272,10 @@ def watch_layer_3(train):
     watched[3].weight.register_hook(lambda grad: gradients.append(grad.norm().item()))
     watched[3].register_forward_hook(lambda module, args, output: inputs.append(args[0].mean().item()))
     watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
-    train(watched)
+    losses = train(watched)
     for step in range(59, 67):
         print(f"step {step}: gradient {gradients[step]:<6.2g} inputs {inputs[step]:<6.2f} positive {positive[step]:.0%}")
+    print(f"loss of the last step: {losses[-1]:.2f}")
 
 
 watch_layer_3(train)
@@ -286,26 +287,27 @@ watch_layer_3(train)
 # - **Step 64:** no output is positive for any picture, and the ReLU sends back only zeros.
 # - **Step 65:** the inputs are still growing, although step 64 had a gradient of 0: **momentum** repeats the earlier pushes.
 #
-# Momentum repeats the large push of step 60 in each layer. Which layer's repeated push kills the ReLU? Eight such nets, with other
+# Momentum repeats the large push of step 60 in each layer. Which layer's repeated push silences the ReLU? Eight such nets, with other
 # random weights, train four times each: once as before, then with one layer that forgets its push.
 
 # %%
-def deaths(train):
+def silent(train):
     return sum(bool(first_to_die(digit_net(seed), train)) for seed in range(8))
 
 
-print(f"no layer forgets: {deaths(train)} of 8 nets died")
+print(f"no layer forgets: in {silent(train)} of 8 nets a ReLU falls silent")
 for layer in (1, 3, 5):
-    print(f"layer {layer} forgets:  {deaths(partial(train, forget_after=60, layer=layer))} of 8 nets died")
+    print(f"layer {layer} forgets:  in {silent(partial(train, forget_after=60, layer=layer))} of 8 nets")
 if not first_to_die(digit_net(), train):
     print("0 each time, because first_to_die is not solved yet")
 print("if layer 1 forgets:")
 watch_layer_3(partial(train, forget_after=60, layer=1))
 
 # %% [markdown]
-# It is the repeated push of **layer 1**, which makes the inputs of layer 3. If layer 1 forgets its push, these inputs shrink, and
-# in all eight nets both ReLUs stay alive. If layer 3 or layer 5 forgets its own, nets still die. But why does the dead net not
-# recover with good batches?
+# It is the repeated push of **layer 1**, which makes the inputs of layer 3. If layer 1 forgets its push, these inputs shrink, and no
+# ReLU falls silent in any of the eight nets; if layer 5 forgets, in four; if layer 3 forgets, in all eight. Without the push of
+# layer 1, too, the net has lost what it had learned (its loss is that of guessing), but it still has gradients. Why does the dead net
+# not recover with good batches?
 #
 # ## Hooks on the backward pass
 #
@@ -560,8 +562,7 @@ try_backward_hook("written into, Add", writes, Add())
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input gradients `g1`
 # and `g2` by their sum, element by element: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The
-# gradient of `W` stays as it was. Both inputs have the same shape and dtype; no sum is 0. In `Model`, `g1` and `g2` are two
-# tensors, so the hook may also write into them.
+# gradient of `W` stays as it was. Both inputs have the same shape and dtype; no sum is 0.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -639,7 +640,7 @@ for loss_uses in ("output", "h"):
 
 # %% [markdown]
 # A full backward hook works for tensors that the module returns directly, or directly in a **tuple**. For a tuple in a tuple,
-# PyTorch does not even warn. One cure fits every type: in a forward hook, put a tensor hook on the tensor, if it requires a
+# PyTorch does not even warn. One cure fits every container: in a forward hook, put a tensor hook on the tensor, if it requires a
 # gradient. **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block prints `(1, 5, 32)`.
 
 
@@ -838,7 +839,7 @@ check("rescale_argument")
 # ### Before or after the module's backward
 #
 # A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
-# runs after that, if an input needs a gradient and nothing else uses the module's parameters. `grad_output` then holds
+# usually runs after that, if an input needs a gradient. `grad_output` then holds
 #
 # - a gradient for each output that the loss uses,
 # - `None` for any other output.
@@ -1028,14 +1029,8 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# In `Model`, the deprecated hook shows the gradients of the **last operation**'s inputs, which are the product and `W`:
-
-# %%
-from course.pictures.legacy import draw_legacy_comparison
-
-draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
-
-# %% [markdown]
+# In `Model`, the deprecated hook shows the gradients of the **last operation**'s inputs, which are the product and `W`.
+#
 # ### State-dict hooks: read old checkpoints
 #
 # You rename a layer, and `load_state_dict` no longer reads old checkpoints. Register a hook with

@@ -111,12 +111,13 @@ print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line
 
 # %%
 show_source(Function_A, Layer_AB, Model)  # B subtracts W, C multiplies by W, and D divides by W
+draw_module_tree(Model())
 
 # %% [markdown]
 # ## What apply does
 #
 # [`model.apply(fn)`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.apply) calls
-# `fn(module)` for **every** module of the tree, at any depth, the model itself included.
+# `fn(module)` for **every** module of the tree, at any depth: a module after its children, and the model itself last.
 #
 # `apply` **ignores what your function returns**: the function can change the module that it gets, but cannot return a
 # replacement. `apply` **returns its model**, so calls can be chained. And it gives your function **no name**: for dotted names,
@@ -145,63 +146,6 @@ print('"ReLU" in its name:', "ReLU" in type(leaky).__name__, "| isinstance of nn
 print("Layer_AB has an attribute b:", hasattr(Model().ab, "b"), "| it is the child", Model().ab.b)
 
 # %% [markdown]
-# ## In which order?
-#
-# The numbers give the order in which `named_modules()` meets the modules.
-
-# %%
-tree = Model()
-met = {name: number for number, (name, module) in enumerate(tree.named_modules(), 1)}
-draw_module_tree(tree, met, title="the order of named_modules()")
-
-# %% [markdown]
-# Does `apply` go the same way? **Guess first**: write seven class names into `predicted` below.
-#
-# ### Exercise: The order of apply
-# easy · 5 min
-#
-# Fill the list `answer` with the **class names** of the modules of `Model()`, as strings such as `"Function_A"`, in the order in
-# which `apply` visits them. One entry per visit.
-
-# %% nbgrader={"grade": false, "grade_id": "visit_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predicted = []  # your guess, before you run anything
-model = Model()
-answer = []
-
-
-def collect(module):
-    # TODO: put the class name of `module` into `answer`.
-    ### BEGIN SOLUTION
-    answer.append(module.__class__.__name__)
-    ### END SOLUTION
-
-
-# TODO: make `apply` call `collect` on every module of the model.
-### BEGIN SOLUTION
-model.apply(collect)
-### END SOLUTION
-
-print("predicted:", predicted)
-print("happened: ", answer)
-
-# %% nbgrader={"grade": true, "grade_id": "test_visit_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("visit_order")
-
-# %% [markdown]
-# ## Children before the parent
-#
-# The same tree, numbered in the order of `apply`:
-
-# %%
-names = {module: name for name, module in tree.named_modules()}
-visited = []
-tree.apply(visited.append)
-draw_module_tree(tree, {names[module]: number for number, module in enumerate(visited, 1)}, title="the order of apply()")
-
-# %% [markdown]
-# `apply` is **post-order**: a module is visited after all its children, and the model itself last.
-#
 # ## Setting values without autograd
 #
 # The classic use of `apply` is initialisation. Three natural ways to set a `Parameter` fail:
@@ -227,7 +171,7 @@ attempt("layer.W = Parameter(torch.tensor([1]))", lambda: setattr(layer, "W", Pa
 # - The name `W` is in the module's register of parameters. Only a `Parameter` (or `None`) may take its place.
 # - `torch.tensor([1])` holds an integer, and integers have no gradients. Write `1.0`.
 #
-# The next cell shows three correct ways. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html) do
+# The next cell shows two correct ways, and one from older code. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html) do
 # this for you:
 
 # %%
@@ -393,7 +337,7 @@ draw_gradient_flow(gradients, title="gradients of the first backward pass")
 #
 # But Xavier's rule loses 30% of the size at each ReLU. So at first the outputs are tiny, and so are the differences between
 # pictures. About 25 of the 100 steps pass before the outputs differ. **Do better:** change one line of `my_init`, so that each
-# layer has the gain that you found. Then the differences begin between 0.1 and 0.4, and 100 steps lead to about 70%, or more.
+# layer has the gain that you found. Then the differences begin between 0.1 and 0.8, and 100 steps lead to about 70%, or more.
 
 
 # %%
@@ -415,10 +359,10 @@ for steps in (0, 20, 25, 40, 100):
 #
 # To teach a trained net something new, one trains a part of it and **freezes** the rest. Freezing has two parts.
 #
-# **The parameters** must not need a gradient any more. Call `zero_grad()` first: an optimizer still uses a gradient that is left in
-# `.grad`. (In the exercise below, the caller does this.) `module.requires_grad_(False)` reaches all parameters inside the module; a
-# frozen layer still passes the gradient on to the layers before it. Without the underscore at the end you set a plain attribute,
-# which PyTorch never reads:
+# **The parameters** must not need a gradient any more. If an optimizer already holds them, call `zero_grad()` first: it still uses a
+# gradient that is left in `.grad`. (In the exercise below, the caller does this.) `module.requires_grad_(False)` reaches all
+# parameters inside the module; a frozen layer still passes the gradient on to the layers before it. Without the underscore at the
+# end you set a plain attribute, which PyTorch never reads:
 
 # %%
 layer = nn.Sequential(nn.Linear(2, 2))
@@ -432,7 +376,7 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 # module should be in eval mode. Training loops set the whole tree to training mode by `model.train()`: freeze after this call.
 #
 # ### Exercise: Freeze and unfreeze
-# medium · 15 min
+# medium · 10 min
 #
 # Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
 # frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
@@ -528,9 +472,9 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# Adam divides each gradient by its usual size plus `eps`, which is 10⁻⁸. The weights of the first layer get gradients of 10⁻¹⁰ on
-# average, far below `eps`, and hardly move. With a smaller `eps` the net learns a little.
-# Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
+# Adam divides each gradient by its usual size plus `eps`, which is 10⁻⁸. In the first layer, a norm of 10⁻⁸ belongs to 4,096 gradients:
+# each is about 10⁻¹⁰, far below `eps`, so the weights hardly move. With a smaller `eps` the net learns a little. Another cure is a
+# **skip connection**: it adds a layer's input to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. The next cell has a shortened form of the function that
 # [nanoGPT](https://github.com/karpathy/nanoGPT) gives to `apply`. `TinyGPT` is a small, untrained GPT: for each token of a line,
@@ -589,12 +533,12 @@ print("all layers trained on the 40 pictures:   ", new_head(body()))
 for mode in (True, False):
     trunk = copy.deepcopy(trained).train(mode)
     odd = new_head(trunk, 0.5 * pictures)
-    old = right(nn.Sequential(trunk, old_head))
-    print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
+    old, pale = (right(nn.Sequential(trunk, old_head), shade * pictures) for shade in (1, 0.5))
+    print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}; with the old head: {old} of the old pictures, {pale} of the pale ones")
 
 # %% [markdown]
-# In training mode the statistics have moved: they fit the paler pictures. The price: the old head reads worse. If the old head is
-# no longer needed, this can even help. But then it should be your decision, not an accident.
+# In training mode the statistics have moved: they fit the paler pictures. So the old head reads the pale pictures better, and the old
+# ones worse. If no more old pictures come, this helps. But then it should be your decision, not an accident.
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
@@ -663,7 +607,7 @@ print("values, which had to stay 1:", values.item())
 # parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 #
 # ### Exercise: New values during training
-# medium · 10 min · further
+# medium · 8 min · further
 #
 # An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
 # the values of `new(p)`, a tensor of the same shape.
@@ -697,8 +641,54 @@ from course import check
 check("init_in_place")
 
 # %% [markdown]
-# ## Further: one layer, several places (30 minutes)
+# ## Further: one layer, several places (35 minutes)
 #
+# ### In which order?
+#
+# `named_modules()` meets a parent before its children. Does `apply` go the same way? **Guess first**: write seven class names into
+# `predicted` below.
+#
+# ### Exercise: The order of apply
+# easy · 5 min · further
+#
+# Fill the list `answer` with the **class names** of the modules of `Model()`, as strings such as `"Function_A"`, in the order in
+# which `apply` visits them. One entry per visit.
+
+# %% nbgrader={"grade": false, "grade_id": "visit_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predicted = []  # your guess, before you run anything
+model = Model()
+answer = []
+
+
+def collect(module):
+    # TODO: put the class name of `module` into `answer`.
+    ### BEGIN SOLUTION
+    answer.append(module.__class__.__name__)
+    ### END SOLUTION
+
+
+# TODO: make `apply` call `collect` on every module of the model.
+### BEGIN SOLUTION
+model.apply(collect)
+### END SOLUTION
+
+print("predicted:", predicted)
+print("happened: ", answer)
+
+# %% nbgrader={"grade": true, "grade_id": "test_visit_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("visit_order")
+
+# %% [markdown]
+# The tree again, numbered in the order of `apply`. It is **post-order**: a module is visited after all its children.
+
+# %%
+tree, visited = Model(), []
+names = {module: name for name, module in tree.named_modules()}
+tree.apply(visited.append)
+draw_module_tree(tree, {names[module]: number for number, module in enumerate(visited, 1)}, title="the order of apply()")
+
+# %% [markdown]
 # ### The same layer in two places
 #
 # Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once
@@ -847,7 +837,7 @@ from course import check
 check("replace_modules")
 
 # %% [markdown]
-# Your function also cures the deep net: it puts a batch norm behind each hidden layer.
+# Your function also cures the deep net: it puts a batch norm behind each hidden layer. (This takes 300 steps here.)
 
 # %%
 hidden = lambda module: isinstance(module, nn.Linear) and module.out_features == 64

@@ -9,17 +9,15 @@ import torch
 from torch import nn
 
 from course.data import picture as photograph
-from course.models import Model
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.attention import draw_attention
 from course.pictures.autograd_graph import draw_autograd_graph
-from course.pictures.canvas import Beside, Picture
+from course.pictures.canvas import Picture
 from course.pictures.curves import draw_curves
 from course.pictures.difference import draw_difference
 from course.pictures.feature_maps import draw_digits, draw_feature_maps
 from course.pictures.gradient_flow import draw_gradient_flow
 from course.pictures.heat import draw_heat
-from course.pictures.legacy import draw_legacy_comparison
 from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
 from course.pictures.timeline import draw_hook_timeline
@@ -92,10 +90,6 @@ def graph(gradients: bool = False) -> Picture:
     return draw_autograd_graph(output, {"x": x, "h": h}, gradients={} if gradients else None, changed=changed)
 
 
-def legacy() -> Beside:
-    return draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
-
-
 def history() -> dict[str, list[torch.Tensor]]:
     torch.manual_seed(0)
     steps = range(1, 21)
@@ -161,8 +155,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "graph with gradients": lambda: graph(gradients=True),
     "heat": heat,
     "heat, broken": lambda: draw_heat(torch.rand(1, 3, 4, 4), torch.tensor([[1.0, torch.nan], [2.0, 3.0]])),
-    "legacy": lambda: legacy().pictures[0],
-    "full": lambda: legacy().pictures[1],
     "memory": lambda: draw_memory(MEMORY),
     "timeline": lambda: draw_hook_timeline(
         nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True), weights=True

@@ -11,14 +11,13 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from course.data import picture as photograph
-from course.models import Model, Rounds
+from course.models import Rounds
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.autograd_graph import draw_autograd_graph
 from course.pictures.feature_maps import draw_feature_maps
 from course.pictures.gradient_flow import draw_gradient_flow
 from course.pictures.graph import graph_of
 from course.pictures.heat import draw_heat
-from course.pictures.legacy import draw_legacy_comparison
 from course.pictures.module_tree import draw_module_tree
 from course.pictures.timeline import Event, draw_hook_timeline, record_hooks
 from tests.pictures.gallery import PICTURES, Block, maps, order, shared, texts
@@ -102,19 +101,6 @@ def test_what_a_changed_gradient_reaches_is_what_a_hook_changes() -> None:
     follow = {name for name, old, new in zip(names, before, after, strict=True) if not torch.equal(old, new)}
     told = draw_autograd_graph(loss, names, changed=[middle]).alt.partition("A changed gradient comes to ")[2]
     assert {name for name in names if name in told} == follow == {"first.weight", "first.bias"}
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("legacy", [True, False])
-def test_the_numbers_are_what_the_two_hooks_report(legacy: bool) -> None:
-    model, seen = Model(), list[float]()
-    register = model.register_backward_hook if legacy else model.register_full_backward_hook
-    register(lambda module, grad_input, grad_output: seen.extend(one.item() for one in grad_input))
-    inputs = {"x1": torch.tensor([2.0], requires_grad=True), "x2": torch.tensor([7.0], requires_grad=True)}
-    picture = draw_legacy_comparison(model, **inputs).pictures[0 if legacy else 1]
-    assert seen == [] and inputs["x1"].grad is None and model.W.grad is None
-    model(*inputs.values()).backward()
-    assert f"grad_input = ({seen[0]:g}, {seen[1]:g})" in picture.alt
 
 
 # Timelines

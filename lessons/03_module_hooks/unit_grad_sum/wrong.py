@@ -1,5 +1,4 @@
 # nothing to break: Both inputs have the same shape and dtype
-# nothing to break: so the hook may also write into them
 
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient
