@@ -16,7 +16,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Out of scope:** writing hooks (lesson 02). The core path ends by showing what a hook is.
+# - **Out of scope:** hooks, apart from a first look at the end of the core path (lesson 02).
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -409,8 +409,8 @@ print("and back  :", net.get_submodule("heads.size"), tuple(net.get_parameter("h
 # %% [markdown]
 # Two things need care:
 #
-# - **One object can be in two places.** Below, `act` is one `ReLU` under two names. The four methods list it once, under the
-#   first name. `named_modules(remove_duplicate=False)` lists every place.
+# - **One object can be in two places.** Below, `act` is one `ReLU` under two names. The four methods list it once, under the first
+#   name. Only `named_modules(remove_duplicate=False)` lists every place.
 # - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing, too.
 #   The four methods skip what is empty.
 #
@@ -518,8 +518,8 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
-# `set_submodule` changes one attribute of one parent. A new part is in training mode; an optimizer that was made before does not
-# hold it.
+# `set_submodule` changes one attribute of one parent. A new part keeps its own mode (training, unless you change it); an optimizer
+# that was made before does not hold it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
 # medium · 13 min
@@ -580,8 +580,8 @@ net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. The gradient accumulates:
-# why?
+# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's `.grad`. No line has reset it: what
+# does it hold after three steps?
 
 # %%
 overlooked = DigitNet()
@@ -754,8 +754,8 @@ print("to(float64):  head", net.to(torch.float64).head.weight.dtype, "| hidden",
 
 # %% [markdown]
 # So the hidden layers are not trained, not saved, and stay in float32: a call of `net` now raises an error. `find_unregistered`
-# looks in every module's attributes, also inside lists, tuples, sets and dicts, for modules and tensors that the model does not list.
-# It does not look inside objects of other classes, nor at what a hook closes over:
+# looks in what each module's instance holds, also inside lists, tuples, sets and dicts, for modules and tensors that the model
+# does not list. It does not look inside objects of other classes, nor at what a hook closes over:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:

@@ -92,10 +92,11 @@ check("weight_grad")
 # %% [markdown]
 # ### The argument is not `.grad`
 #
-# Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
-# last reset. To see the sum, use a [*post-accumulate*
-# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html) (leaves only). It
-# runs as soon as `.grad` is written. `torch.autograd.grad` returns gradients and writes no leaf's `.grad`: only tensor hooks run.
+# Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its last
+# reset. To see the sum, use a [*post-accumulate*
+# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html) (leaves only). It runs
+# as soon as `.grad` is written. `torch.autograd.grad` returns gradients and writes no leaf's `.grad`: post-accumulate hooks do not
+# run, tensor hooks do.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -630,8 +631,8 @@ from course import check
 check("blame_the_step")
 
 # %% [markdown]
-# Now call `blame` on the net that died, then again with a new `p log p`. How does the new step differ, and why does it help? And
-# why was a `p` exactly 0?
+# The next cell calls `blame` on the net that died, then again with a new `p log p`. How does the new step differ, and why does it
+# help? And why was a `p` exactly 0?
 
 # %%
 def p_log_p(p):
@@ -668,9 +669,9 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # 5 min
 #
-# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a while. On
-# `h`, the input of `head`, he puts a hook that returns zeros: "Then no gradient gets into the head any more." He trains with
-# plain SGD and finds the opposite: `head` learns as before, and `features` does not learn.
+# A network is `features`, then `h`, then `head`, then the loss. A colleague wants `head` to stop learning for a while, and
+# `features` to go on. On `h`, the input of `head`, he puts a hook that returns zeros: "Then no gradient gets into the head any
+# more." He trains with plain SGD and finds the opposite: `head` learns as before, and `features` does not learn.
 #
 # Explain to him what happened: in which order are the gradients computed, what did his hook change, and what was already
 # computed when it ran? Where would a hook have to be to do what he wanted?
@@ -814,7 +815,7 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
 # Such a hook is for watching: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
 # registered earlier. It runs when the last of the tensors gets its gradient, here `b`, as a tensor hook of this tensor. So
 # `b.grad` is not yet written (the first `False` above): do not read it. A frozen tensor in the list raises an error; so does
-# `torch.autograd.grad`, if a leaf is in the list.
+# `torch.autograd.grad`, if you ask it for a leaf of the list.
 #
 # ### Exercise: Watch the total norm
 #
@@ -918,9 +919,9 @@ check("post_accumulate")
 # %% [markdown]
 # ### Several hooks on one tensor
 #
-# Hooks of one kind run in the order of registration. Each *tensor* hook gets what the previous one has returned. The next cell
-# has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which number is in
-# `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
+# Hooks of one kind run in the order of registration. Each *tensor* hook gets what the previous one has returned, or the same
+# gradient, if that was `None`. The next cell has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order
+# do they run, and which number is in `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)

@@ -344,12 +344,12 @@ draw_feature_maps(twice, columns=4, title="The output of bn1, kept and looked at
 #
 # medium · 12 min
 #
-# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Each layer returns
-# one tensor and runs at most once.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once, in its current mode, and returns `{name: output}` for the names in `layers`.
+# Each layer returns one tensor and runs at most once.
 #
-# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient; you can train a layer on it.
+# - Each value is what the layer returned, even if overwritten later; it requires no gradient; you can train a layer on it.
 # - A layer that did not run has no entry.
-# - Afterwards your hooks are gone, even after an error or a misspelt name; other people's hooks stay.
+# - Afterwards your hooks are gone, even after an error or a misspelt name; other hooks stay.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
@@ -414,7 +414,7 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# You may call these two functions from here on, also in exercises:
+# You may call these two functions, and your `safe_features`, from here on, also in exercises:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -597,10 +597,11 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# The last five rows predict the digits of the answer: the row `=` predicts the first. In these rows the heads of the second block follow a diagonal, one
-# of them more clearly: from the first digit to the last for `copy`, from the last to the first for `reverse`. Each head of the first block looks at the
-# task word (the left column) in the rows of some digits. Which of these two heads carries the task to the digits? Guess first. The cell runs 300
-# `copy` lines, and patches one head at a time: the head returns what it returned for the `reverse` line of the same five digits.
+# The last five rows predict the digits of the answer: the row `=` predicts the first. In these rows one head of the second block follows a diagonal
+# for both tasks, the other clearly only for `reverse`: from the first digit to the last for `copy`, from the last to the first for `reverse`. Each
+# head of the first block looks at the task word (the left column) in the rows of some digits. Which of these two heads carries the task to the
+# digits? Guess first. The cell runs 300 `copy` lines, and patches one head at a time: the head returns what it returned for the `reverse` line of the
+# same five digits.
 
 # %%
 rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(0))
@@ -709,7 +710,7 @@ for what, step in steps.items():
 #
 # ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
-# The core path ends here. Each further part is complete in itself.
+# The core path ends here. You can do the further parts on different days. (The third uses `create_feature_extractor` from the second.)
 #
 # ### Looking must not change the model
 #
@@ -727,7 +728,7 @@ for mode in ("train", "eval"):
 
 # %% [markdown]
 # So use both `no_grad` and `eval`, then put the old mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of
-# every module inside.
+# every module inside. So put each module's own `training` back.
 #
 # ### Exercise: A guest that leaves no trace
 #

@@ -67,7 +67,8 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
 # | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient with respect to its output, or `None` |
 #
-# - In the checks each module returns one tensor, and ReLUs work in place. For other models, `tensors_in(output)` looks into tuples, lists and dicts.
+# - In the checks each module returns one tensor (some without gradient), and ReLUs work in place. For other models, `tensors_in(output)`
+#   looks into tuples, lists and dicts.
 # - If a block and its last layer return the same tensor, either name is right.
 #
 # ```python
@@ -184,8 +185,9 @@ check("gradient_flow_debugger", part="learns")
 # %% [markdown]
 # ### A gradient that gets lost on the way
 #
-# The slope of a sigmoid is at most 1/4, so each of six sigmoids makes the gradient smaller. This is called the **vanishing gradient**.
-# The default weights make it smaller, too. Your tool measures four untrained nets, each in one backward pass:
+# The slope of a sigmoid is at most 1/4, so each of six sigmoids makes the gradient smaller. This is called the **vanishing gradient**. The
+# default weights make it smaller, too. The picture shows four untrained nets, each in one backward pass; the ratios above it come from your
+# tool:
 
 # %%
 from course.pictures.gradient_flow import draw_gradient_flow
@@ -318,7 +320,7 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 # | 5 | negative values become 0: they count against the class | `(N, h, w)` |
 #
 # The score is the model's output, and not the softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the new picture
-# with the most certain answer:
+# with the highest score:
 
 # %%
 scores = eye(framed[1694:1695])
@@ -362,7 +364,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # - Afterwards your hooks are gone, even after an error, and every `.grad`, `requires_grad` and mode is as it was.
 #
 # ```python
-# grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
+# grad_cam(eye, "features", board.expand(2, -1, -1, -1), torch.tensor([3, 7])).shape  # two maps: (2, 12, 12)
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "grad_cam", "locked": false, "schema_version": 3, "solution": true, "task": false}

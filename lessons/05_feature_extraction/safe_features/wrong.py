@@ -2,7 +2,7 @@
 
 # %% clears_all_hooks
 # misconception: empties the model's dicts of hooks | hint: removes_other_hooks
-# breaks: other people's hooks stay
+# breaks: other hooks stay
 def safe_features(model, layers, x):
     features = {}
 
@@ -40,7 +40,7 @@ def safe_features(model, layers, x):
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
-# breaks: Each value is what the layer returned, even if that is overwritten later
+# breaks: Each value is what the layer returned, even if overwritten later
 def safe_features(model, layers, x):
     features, handles = {}, []
     try:
@@ -120,7 +120,7 @@ def safe_features(model, layers, x):
 
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
-# breaks: Each value is what the layer returned, even if that is overwritten later
+# breaks: Each value is what the layer returned, even if overwritten later
 KEPT = {}
 
 
