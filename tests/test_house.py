@@ -29,9 +29,9 @@ FOR_THE_COURSE = {"", "checks", "display", "lesson", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""
-MOST = {"statements": 24_705, "decisions": 7_942, "functions with more than 10 decisions, in %": 5.4}
+MOST = {"statements": 24_654, "decisions": 7_933, "functions with more than 10 decisions, in %": 5.4}
 """What the house may hold. Whoever takes something away lowers these; what adds to it takes something away, or says why not."""
-MOST_LINES_OF_TESTS = 33_938
+MOST_LINES_OF_TESTS = 33_944
 """Of the modules in tests/, the attacks' programs there, and the front door, nbproof/testing/."""
 MOST_DECISIONS = 20
 """Of one function; so many are in the worst one."""
