@@ -415,20 +415,15 @@ for asked in (*places, 1) if written else ():
     shares = (quarters / quarters.sum(1, keepdim=True)).mean(0)
     where = ", ".join(f"{share:3.0%} on the {digit}" for digit, share in zip(places, shares, strict=True))
     print(f"class {asked}: heat {quarters.sum(1).mean():.1f}, {where}")
-signed = (eye.fc.weight[3, :, None, None] / 144 * eye.features(boards)).sum(1)  # steps 1 to 4: each of 144 positions has the same gradient
 for digit, (top, left) in places.items():
-    part = signed[:, top // 2 : top // 2 + 6, left // 2 : left // 2 + 6]
-    both = f"{part.clamp(min=0).sum() / 20:+.2f} and {part.clamp(max=0).sum() / 20:+.2f}"
     wiped = boards.clone()
     wiped[:, :, top : top + 12, left : left + 12] = 0
     change = (eye(wiped) - eye(boards)).mean(0)
     scores = ", ".join(f"score of {one} {change[one]:+.2f}" for one in dict.fromkeys((digit, 3)))
-    print(f"class 3 before step 5, on the {digit}: {both}; without the {digit}: {scores}")
+    print(f"without the {digit}, change of the {scores}")
 # %% [markdown]
 # - Most heat for a digit on the board lies on this digit; without this digit its score falls.
-# - But nearly a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little. Other parts of the 7 count against a
-#   3, about as much as the bar counts for it; step 5 sets them to 0.
-# - Without the 0 or the 4 the score of 3 rises: both count against a 3.
+# - But nearly a third of the heat for a 3 lies on the 7, and without the 7 the score of 3 changes little.
 # - No board has a 1, but the map of 1 is not empty.
 #
 # So a map is no sure sign that the class is there, and does not say how much a place counts in total.
